@@ -1,1 +1,6 @@
-"""Placeholder."""
+"""Where slabs live and who visits them: every engine runs the same epoch."""
+
+from elbmf.engines.base import Engine, Sums, visit
+from elbmf.engines.memory import MemoryEngine
+
+__all__ = ["Engine", "MemoryEngine", "Sums", "visit"]

@@ -1,0 +1,208 @@
+"""Products of a 0/1 matrix with a tall factor, without ever storing a value of the matrix.
+
+The matrix is cut along its *lines* (the streamed side); each line names the *resident* rows in
+which it has a one. ``pull`` sums resident rows into lines, ``push`` adds lines to resident rows.
+There are two storages:
+
+indices
+    For each line the list of its ones. Costs what the ones cost.
+bytes
+    Eight resident rows to a byte, all sums of eight rows tabulated beforehand (the method of the
+    four Russians): one addition per byte, whatever the density. Cheaper above one in eight.
+    The layout is ``(sets, lines, GROUPS)``: a *group* is eight resident rows, a *set* is
+    ``GROUPS`` groups, whose tables fit the cache together.
+"""
+
+import numpy as np
+from numba import njit
+
+from elbmf.kernels.simd import (
+    LANES,
+    MAX_CHUNKS,
+    PREFETCH_DISTANCE,
+    gather,
+    gather_tables,
+    scatter,
+    scatter_tables,
+)
+
+__all__ = [
+    "GROUPS",
+    "LANES",
+    "PADDING",
+    "pack_lines",
+    "pull_bytes",
+    "pull_indices",
+    "push_bytes",
+    "push_indices",
+    "transpose_pattern",
+]
+
+GROUPS = 8
+"""Groups of eight resident rows whose tables are kept together."""
+
+PADDING = PREFETCH_DISTANCE
+"""Entries an index array must be longer than its last ``indptr``."""
+
+_ROUND = LANES * MAX_CHUNKS
+
+
+@njit(nogil=True, cache=True)
+def pull_indices(resident, indices, indptr, low, high, out, prefetch):
+    """``out[r - low] = sum of resident[indices[e]]`` over the ones ``e`` of line ``r``."""
+    width = resident.shape[1]
+    for line in range(low, high):
+        for c in range(width):
+            out[line - low, c] = 0
+    for first in range(0, width, _ROUND):
+        chunks = min(MAX_CHUNKS, (width - first) // LANES)
+        for line in range(low, high):
+            gather(
+                resident,
+                indices,
+                indptr[line],
+                indptr[line + 1],
+                out,
+                line - low,
+                first,
+                chunks,
+                prefetch,
+            )
+
+
+@njit(nogil=True, cache=True)
+def push_indices(target, indices, indptr, low, high, lines, prefetch):
+    """``target[indices[e]] += lines[r - low]`` for each one ``e`` of line ``r``."""
+    width = target.shape[1]
+    for first in range(0, width, _ROUND):
+        chunks = min(MAX_CHUNKS, (width - first) // LANES)
+        for line in range(low, high):
+            scatter(
+                target,
+                indices,
+                indptr[line],
+                indptr[line + 1],
+                lines,
+                line - low,
+                first,
+                chunks,
+                prefetch,
+            )
+
+
+@njit(nogil=True, cache=True)
+def _tabulate(resident, first_group, tables):
+    """Fill each group's table with the sums of all subsets of its eight resident rows."""
+    n_resident, width = resident.shape
+    for group in range(GROUPS):
+        base = 256 * group
+        for c in range(width):
+            tables[base, c] = 0
+        for bit in range(8):
+            row = 8 * (first_group + group) + bit
+            span = 1 << bit
+            if row < n_resident:
+                for subset in range(span):
+                    for c in range(width):
+                        tables[base + span + subset, c] = (
+                            tables[base + subset, c] + resident[row, c]
+                        )
+            else:
+                # Rows past the end are never named by a byte: any finite value will do.
+                for subset in range(span):
+                    for c in range(width):
+                        tables[base + span + subset, c] = 0
+
+
+@njit(nogil=True, cache=True)
+def pull_bytes(resident, packed, out, tables):
+    """``out[r] = sum of resident rows`` named by the bytes of line ``r``.
+
+    ``tables`` is scratch space of ``256 * GROUPS`` rows.
+    """
+    n_sets, n_lines, _ = packed.shape
+    width = resident.shape[1]
+    out[:, :] = 0
+    for s in range(n_sets):
+        _tabulate(resident, s * GROUPS, tables)
+        bytes_of_set = packed[s].ravel()
+        for first in range(0, width, _ROUND):
+            chunks = min(MAX_CHUNKS, (width - first) // LANES)
+            for line in range(n_lines):
+                start = line * GROUPS
+                gather_tables(
+                    tables,
+                    bytes_of_set,
+                    start,
+                    start + GROUPS,
+                    out,
+                    line,
+                    first,
+                    chunks,
+                    False,
+                )
+
+
+@njit(nogil=True, cache=True)
+def push_bytes(target, packed, lines, tables):
+    """Add each line to the resident rows that its bytes name.
+
+    Lines with the same byte are summed first; the 256 sums of a group are then folded, halving
+    them bit by bit. ``tables`` is scratch space of ``256 * GROUPS`` rows.
+    """
+    n_sets, n_lines, _ = packed.shape
+    n_resident, width = target.shape
+    for s in range(n_sets):
+        tables[:, :] = 0
+        bytes_of_set = packed[s].ravel()
+        for first in range(0, width, _ROUND):
+            chunks = min(MAX_CHUNKS, (width - first) // LANES)
+            for line in range(n_lines):
+                start = line * GROUPS
+                scatter_tables(
+                    tables,
+                    bytes_of_set,
+                    start,
+                    start + GROUPS,
+                    lines,
+                    line,
+                    first,
+                    chunks,
+                    False,
+                )
+        for group in range(GROUPS):
+            base = 256 * group
+            for bit in range(7, -1, -1):
+                row = 8 * (s * GROUPS + group) + bit
+                span = 1 << bit
+                for subset in range(span):
+                    upper = base + span + subset
+                    if row < n_resident:
+                        for c in range(width):
+                            target[row, c] += tables[upper, c]
+                    for c in range(width):
+                        tables[base + subset, c] += tables[upper, c]
+
+
+@njit(nogil=True, cache=True)
+def pack_lines(indices, indptr, low, high, packed):
+    """Write the ones of lines ``low`` to ``high`` into zeroed bytes, in the bytes layout."""
+    for line in range(low, high):
+        for e in range(indptr[line], indptr[line + 1]):
+            row = np.int64(indices[e])
+            group = row >> 3
+            packed[group // GROUPS, line - low, group % GROUPS] |= np.uint8(1 << (row & 7))
+
+
+@njit(nogil=True, cache=True)
+def transpose_pattern(indptr, indices, cursor, out):
+    """Scatter a row-wise pattern into its column-wise one.
+
+    ``cursor`` holds where each column starts in ``out`` and is advanced to where it ends. The
+    indices of every column come out in ascending order.
+    """
+    for row in range(indptr.shape[0] - 1):
+        for e in range(indptr[row], indptr[row + 1]):
+            column = indices[e]
+            out[cursor[column]] = row
+            cursor[column] += 1

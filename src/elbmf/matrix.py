@@ -1,0 +1,236 @@
+"""The 0/1 input: one validated type for everything a user may hand over.
+
+A `BooleanMatrix` holds where the ones are, row by row, and no values. Nothing is thresholded
+silently: input that is not 0/1 is an error that shows the offending values.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.errors import InputError
+from elbmf.kernels.products import PADDING, transpose_pattern
+
+__all__ = ["BooleanMatrix"]
+
+# Dense input is looked at in pieces of about this many cells.
+_CELLS_AT_ONCE = 1 << 22
+
+
+class BooleanMatrix:
+    """The positions of the ones of an n×m matrix, in row order.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    indptr : ndarray of int64, of length rows + 1
+        Where each row starts in ``indices``.
+    indices : ndarray of integers
+        Columns of the ones, ascending within each row and without duplicates.
+
+    See Also
+    --------
+    BooleanMatrix.from_array : Build one from anything array-like, with validation.
+    """
+
+    def __init__(
+        self, shape: tuple[int, int], indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]]
+    ) -> None:
+        self.shape = shape
+        self.indptr = indptr
+        self.indices = indices
+
+    @property
+    def ones(self) -> int:
+        """Number of ones, ‖A‖₁."""
+        return int(self.indptr[-1])
+
+    @property
+    def cells(self) -> int:
+        """Number of cells, |A| = n·m."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def density(self) -> float:
+        """Share of ones."""
+        return self.ones / self.cells if self.cells else 0.0
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"<BooleanMatrix {n}×{m}, {self.ones} ones, density {self.density:.4g}>"
+
+    @classmethod
+    def from_array(cls, X: Any, binarize: float | None = None) -> "BooleanMatrix":
+        """Read a dense or sparse matrix.
+
+        Parameters
+        ----------
+        X : array-like, scipy.sparse matrix or array, or BooleanMatrix
+            Two-dimensional, numeric or Boolean.
+        binarize : float, optional
+            Entries above this threshold are ones, the others zeros. Without it, every entry must
+            be 0 or 1.
+
+        Raises
+        ------
+        InputError
+            If X is not two-dimensional, has entries that are missing, infinite or not 0/1.
+        """
+        if isinstance(X, BooleanMatrix):
+            return X
+        if binarize is not None and not np.isfinite(binarize):
+            raise InputError(f"binarize must be a finite threshold or None; got {binarize!r}.")
+        if sparse.issparse(X):
+            return cls._from_sparse(X, binarize)
+        return cls._from_dense(np.asarray(X), binarize)
+
+    @classmethod
+    def _from_sparse(cls, X: Any, binarize: float | None) -> "BooleanMatrix":
+        if X.ndim != 2:
+            raise InputError(f"Expected a matrix with rows and columns; got {X.ndim} dimension(s).")
+        if binarize is not None and binarize < 0:
+            raise InputError(
+                f"binarize={binarize} turns every zero of a sparse matrix into a one. "
+                "Use a threshold ≥ 0, or a dense array."
+            )
+        _require_numbers(X.dtype)
+        csr = X.tocsr()
+        if not csr.has_canonical_format:
+            # Entries stored twice add up, as everywhere in scipy; wide numbers so that the sum
+            # cannot wrap around to a 0 or 1.
+            csr = csr.astype(np.bool_ if csr.dtype == np.bool_ else np.float64, copy=True)
+            csr.sum_duplicates()
+        data = csr.data
+        keep = np.empty(data.shape, dtype=np.bool_)
+        for start in range(0, data.size, _CELLS_AT_ONCE):
+            piece = slice(start, start + _CELLS_AT_ONCE)
+            bad = _ones_of(data[piece], binarize, keep[piece])
+            if bad.size:
+                at = start + bad
+                rows = np.searchsorted(csr.indptr, at, side="right") - 1
+                hint = "" if X.format == "csr" else " (entries stored twice are added up)"
+                raise _not_boolean(data[at], rows, csr.indices[at], binarize, hint)
+        indptr, indices = csr.indptr, csr.indices
+        if not keep.all():
+            kept_before = np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])
+            indptr = kept_before[indptr]
+            indices = indices[keep]
+        if indices.dtype != np.int32 and csr.shape[1] <= np.iinfo(np.int32).max:
+            indices = indices.astype(np.int32)
+        shape = (int(csr.shape[0]), int(csr.shape[1]))
+        return cls(shape, indptr.astype(np.int64, copy=False), indices)
+
+    @classmethod
+    def _from_dense(cls, X: NDArray[Any], binarize: float | None) -> "BooleanMatrix":
+        if X.ndim != 2:
+            raise InputError(
+                f"Expected a matrix with rows and columns; got {X.ndim} dimension(s). "
+                "Reshape your data with X.reshape(-1, 1) or X.reshape(1, -1)."
+            )
+        _require_numbers(X.dtype)
+        n, m = X.shape
+        rows_at_once = max(1, _CELLS_AT_ONCE // max(m, 1))
+        counts = np.zeros(n, dtype=np.int64)
+        pieces = []
+        for start in range(0, n, rows_at_once):
+            block = X[start : start + rows_at_once]
+            keep = np.empty(block.shape, dtype=np.bool_)
+            bad = _ones_of(block, binarize, keep)
+            if bad.size:
+                rows, columns = np.divmod(bad, m)
+                raise _not_boolean(block[rows, columns], rows + start, columns, binarize)
+            counts[start : start + rows_at_once] = keep.sum(axis=1)
+            pieces.append((np.flatnonzero(keep) % m).astype(np.int32))
+        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        indices = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
+        return cls((n, m), indptr, indices)
+
+    def to_csr(self, dtype: Any = np.bool_) -> sparse.csr_array:
+        """Return a scipy sparse array with stored ones."""
+        data = np.ones(self.ones, dtype=dtype)
+        result = sparse.csr_array((data, self.indices, self.indptr), shape=self.shape)
+        result.has_canonical_format = True
+        return result
+
+    def lines(self, axis: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
+        """Return the pattern by rows (``axis=0``) or by columns (``axis=1``).
+
+        The indices are as narrow as the other side allows and padded, as the kernels want them.
+
+        Returns
+        -------
+        indptr : ndarray of int64
+        indices : ndarray of uint16, int32 or int64
+        """
+        other = self.shape[1 - axis]
+        narrow: Any = np.uint16 if other <= 1 << 16 else np.int32 if other < 1 << 31 else np.int64
+        indices = np.zeros(self.ones + PADDING, dtype=narrow)
+        if axis == 0:
+            indices[: self.ones] = self.indices[: self.ones]
+            return self.indptr, indices
+        counts = np.zeros(self.shape[1] + 1, dtype=np.int64)
+        for start in range(0, self.ones, _CELLS_AT_ONCE):
+            piece = self.indices[start : start + _CELLS_AT_ONCE]
+            counts[1:] += np.bincount(piece, minlength=self.shape[1])
+        indptr = np.cumsum(counts)
+        transpose_pattern(self.indptr, self.indices, indptr[:-1].copy(), indices)
+        return indptr, indices
+
+
+def _require_numbers(dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise InputError("Complex data not supported: expected a matrix of zeros and ones.")
+    if dtype.kind not in "biuf":
+        raise InputError(
+            f"Expected numbers or Booleans; got entries of type {dtype}. "
+            "Encode them as 0/1 columns first, e.g. with pandas.get_dummies."
+        )
+
+
+def _ones_of(
+    block: NDArray[Any], binarize: float | None, keep: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Mark the ones of a block in ``keep``; return flat positions of at most a few bad entries."""
+    if binarize is None:
+        np.not_equal(block, 0, out=keep)
+        if block.dtype == np.bool_:
+            return np.empty(0, dtype=np.intp)
+        bad = keep & (block != 1)
+    else:
+        np.greater(block, binarize, out=keep)
+        if block.dtype.kind != "f":
+            return np.empty(0, dtype=np.intp)
+        bad = ~np.isfinite(block)
+    return np.flatnonzero(bad)[:5] if bad.any() else np.empty(0, dtype=np.intp)
+
+
+def _not_boolean(
+    values: NDArray[Any],
+    rows: NDArray[np.integer[Any]],
+    columns: NDArray[np.integer[Any]],
+    binarize: float | None,
+    hint: str = "",
+) -> InputError:
+    """Make the error that shows the offending entries."""
+    numbers = np.asarray(values, dtype=np.float64)
+    shown = ", ".join(
+        f"{value:g} at row {row}, column {column}"
+        for value, row, column in zip(numbers, rows, columns, strict=True)
+    )
+    if np.isnan(numbers).any():
+        return InputError(
+            f"Input X contains NaN: {shown}{hint}. Missing entries cannot be read as 0 or 1: "
+            "fill them or drop their rows or columns first."
+        )
+    if np.isinf(numbers).any():
+        return InputError(
+            f"Input X contains infinity: {shown}{hint}. Replace infinite entries first."
+        )
+    what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
+    return InputError(
+        f"{what} a matrix of zeros and ones; got {shown}{hint}. "
+        "Set binarize=THRESHOLD to read every entry above a threshold as one, e.g. binarize=0."
+    )

@@ -1,0 +1,147 @@
+"""Inertial proximal alternating linearised minimisation (iPALM): the loop of Alg. 2 (App. B).
+
+`ipalm` is an endless generator of states, one per epoch; when to stop, what to record and what to
+show is decided by whoever iterates.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.engines import Engine
+from elbmf.kernels.steps import inner
+from elbmf.regularizers import Regularizer
+from elbmf.schedules import Schedule
+from elbmf.step import Factor, HalfStep, StepRule, lipschitz, step_size
+
+__all__ = ["State", "ipalm"]
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class State:
+    """The iterates after an epoch, and what is known of them without another look at the data.
+
+    Parameters
+    ----------
+    epoch : int
+        t = 1, 2, …
+    U : ndarray of shape (n, k)
+        Left factor, a view that the next epoch overwrites.
+    Vt : ndarray of shape (m, k)
+        Right factor, transposed; a view likewise.
+    relaxed_loss : float
+        ‖A − UV‖².
+    gap : float
+        Boolean gap (Sec. 4.1).
+    flips : int
+        Entries of U and V whose rounding changed in this epoch.
+    lam : float
+        λ_t as it was applied to V.
+    seconds : float
+        Since the first epoch began.
+    """
+
+    epoch: int
+    U: Floats
+    Vt: Floats
+    relaxed_loss: float
+    gap: float
+    flips: int
+    lam: float
+    seconds: float
+
+
+def ipalm(
+    engine: Engine,
+    U: NDArray[Any],
+    Vt: NDArray[Any],
+    *,
+    schedule: Schedule,
+    regularizer: Regularizer,
+    beta: float = 0.0,
+    step: StepRule = "spectral",
+    dtype: Any = np.float32,
+) -> Iterator[State]:
+    """Iterate Alg. 2: in every epoch U first, then V, with one pass over the data.
+
+    The pass updates the streamed factor. When that is V, the resident U was updated before it,
+    from the sums of the last pass; when it is U, the resident V is updated after it.
+
+    Parameters
+    ----------
+    engine : Engine
+        Holds the data and runs the passes.
+    U : array of shape (n, k)
+        U₀.
+    Vt : array of shape (m, k)
+        V₀, transposed.
+    schedule : Schedule
+        Strength of the regularisation.
+    regularizer : Regularizer
+        Gives the proximal operator.
+    beta : float
+        Inertia.
+    step : {"spectral", "authors"}
+        Step size rule.
+    dtype : dtype
+        float32 or float64.
+
+    Yields
+    ------
+    State
+    """
+    matrix = engine.matrix
+    columns_streamed = matrix.streamed_axis == 1
+    inertia = beta > 0
+    left = Factor(U, dtype, inertia)
+    right = Factor(Vt, dtype, inertia)
+    resident, streamed = (left, right) if columns_streamed else (right, left)
+    engine.load(streamed)
+
+    def half_step(gram: NDArray[np.float64]) -> tuple[HalfStep, float]:
+        constant = lipschitz(gram, step)
+        strength = schedule.strength(epoch, constant)
+        rule = HalfStep(
+            gram.astype(dtype), step_size(constant, beta, step), strength, regularizer, beta
+        )
+        return rule, strength.lam * constant
+
+    began = time.perf_counter()
+    _, resident_gram = engine.advance(resident, None, None)
+    sums = engine.sweep(resident.current, None) if columns_streamed else None
+    epoch = 0
+    while True:
+        epoch += 1
+        if columns_streamed:
+            assert sums is not None
+            rule, _ = half_step(sums.gram)
+            tally, resident_gram = engine.advance(resident, rule, sums)
+            rule, lam = half_step(resident_gram)
+            sums = engine.sweep(resident.current, rule)
+        else:
+            rule, _ = half_step(resident_gram)
+            sums = engine.sweep(resident.current, rule)
+            rule, lam = half_step(sums.gram)
+            tally, resident_gram = engine.advance(resident, rule, sums)
+        # ‖A − UV‖² = ‖A‖² − 2⟨A, UV⟩ + ⟨UᵀU, VVᵀ⟩, each term from what the epoch left behind.
+        inner_product = inner(sums.product.ravel(), resident.current.ravel())
+        loss = matrix.ones - 2 * inner_product + float(np.vdot(sums.gram, resident_gram))
+        k = left.n_components
+        yield State(
+            epoch=epoch,
+            U=left.values,
+            Vt=right.values,
+            relaxed_loss=max(loss, 0.0),
+            gap=tally.gap / (k * matrix.n_resident)
+            + sums.tally.gap / (k * matrix.n_streamed),
+            flips=tally.flips + sums.tally.flips,
+            lam=lam,
+            seconds=time.perf_counter() - began,
+        )
+

@@ -1,0 +1,79 @@
+"""How strongly the factors are pulled towards Boolean values in epoch t: λ_t = λ·ν_t (Sec. 2.2).
+
+A schedule gives the two arguments of the proximal operator, κ/L and λ_t/L. `Printed` holds the
+paper's coefficients; `Annealed` is the default that needs none.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from elbmf.errors import InputError
+from elbmf.step import Strength
+
+__all__ = ["Annealed", "Printed", "Schedule"]
+
+
+class Schedule(Protocol):
+    """Strength of the regularisation in each epoch."""
+
+    def strength(self, t: int, lipschitz: float) -> Strength:
+        """Return κ/L and λ_t/L in epoch ``t`` = 1, 2, …"""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """κ, λ and ν_t as the paper prints them.
+
+    Parameters
+    ----------
+    kappa, lam : float
+        The coefficients κ and λ.
+    rate : float or callable
+        A float c stands for ν_t = c^t; a callable is given t and returns ν_t.
+    """
+
+    kappa: float
+    lam: float
+    rate: float | Callable[[int], float]
+
+    def nu(self, t: int) -> float:
+        """Return ν_t, infinite once it no longer fits a float."""
+        if not callable(self.rate):
+            log = t * math.log(self.rate)
+            return math.exp(log) if log < 709 else math.inf
+        nu = float(self.rate(t))
+        if not nu >= 0:
+            raise InputError(f"rate must return a number ≥ 0 for every epoch; got {nu} for t={t}.")
+        return nu
+
+    def strength(self, t: int, lipschitz: float) -> Strength:  # noqa: D102
+        # λ = 0 stays 0 at any rate, also at an infinite one.
+        lam = self.lam * self.nu(t) if self.lam else 0.0
+        return Strength(self.kappa / lipschitz, lam / lipschitz)
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """λ_t/L runs geometrically from weak to binding over ``epochs`` epochs, at any scale.
+
+    Parameters
+    ----------
+    epochs : int
+        Epochs until the strongest pull.
+    weakest, strongest : float
+        λ_t/L in the first and in the last epoch.
+    kappa : float
+        κ/L.
+    """
+
+    epochs: int
+    weakest: float = 1e-3
+    strongest: float = 1e2
+    kappa: float = 0.0
+
+    def strength(self, t: int, lipschitz: float) -> Strength:  # noqa: D102
+        progress = min(t / self.epochs, 1.0)
+        lam = self.weakest * (self.strongest / self.weakest) ** progress
+        return Strength(self.kappa, lam)

@@ -1,0 +1,254 @@
+"""The matrix cut along its longer side into slabs: the pieces an engine works on.
+
+The shorter side is *resident*: one row of its factor for each of its entries, kept in cache. The
+longer side is *streamed*: its lines pass by, slab after slab. Every slab can `pull` (sum resident
+rows into its lines) and `push` (add its lines to resident rows). How it stores its ones is its own
+affair; which storage is cheapest follows from the density alone. Slabs are cut by the data, never
+by the number of threads, so that every sum has one fixed order.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.kernels.products import (
+    GROUPS,
+    PADDING,
+    pack_lines,
+    pull_bytes,
+    pull_indices,
+    push_bytes,
+    push_indices,
+)
+from elbmf.matrix import BooleanMatrix
+
+__all__ = ["SlabbedMatrix", "Slab", "cut"]
+
+Floats = NDArray[np.floating[Any]]
+
+# One addition per byte of eight cells: cheaper than one per stored index above this density.
+_BYTES_COST = 1 / 8
+
+# A block's buffers should stay in the second-level cache: this many numbers each.
+_NUMBERS_IN_BLOCK = 1 << 16
+
+# A resident factor of more bytes than this is prefetched while it is gathered.
+_CACHED_BYTES = 1 << 20
+
+# Each slab has its own copy of the resident sums; it must do this many times their work.
+_ONES_PER_RESIDENT = 16
+_ONES_PER_SLAB = 1 << 15
+_MOST_SLABS = 32
+
+# Tables are made for each slab anew: enough lines must use them.
+_LINES_PER_BYTE_SLAB = 1 << 12
+
+
+class Slab(ABC):
+    """A run of lines of the streamed side.
+
+    Parameters
+    ----------
+    start, stop : int
+        The lines of the whole matrix that this slab holds.
+    n_resident : int
+        Length of the resident side.
+    """
+
+    def __init__(self, start: int, stop: int, n_resident: int) -> None:
+        self.start = start
+        self.stop = stop
+        self.n_resident = n_resident
+
+    def blocks(self, width: int) -> Iterator[tuple[int, int]]:
+        """Yield runs of this slab's lines, counted from its start, to be worked on at once."""
+        lines = self.stop - self.start
+        at_once = self.lines_at_once(width)
+        for low in range(0, lines, at_once):
+            yield low, min(low + at_once, lines)
+
+    def lines_at_once(self, width: int) -> int:
+        """How many lines make a block when a factor has ``width`` columns."""
+        return max(1, _NUMBERS_IN_BLOCK // width)
+
+    @abstractmethod
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:
+        """Return P: for lines ``low`` to ``high``, the sum of the resident rows they name."""
+
+    @abstractmethod
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
+        """Add each line to the rows of ``sums`` it names."""
+
+
+class IndexSlab(Slab):
+    """Ones stored as indices: costs what the ones cost."""
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        n_resident: int,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.integer[Any]],
+    ) -> None:
+        super().__init__(start, stop, n_resident)
+        self.indptr = indptr[start : stop + 1]
+        self.indices = indices
+
+    @staticmethod
+    def worthwhile(indptr: NDArray[np.int64], n_resident: int) -> int:
+        """How many slabs are worth having: each must earn its own resident sums."""
+        ones = int(indptr[-1])
+        return _power_of_two(min(ones // _ONES_PER_SLAB, ones // (_ONES_PER_RESIDENT * n_resident)))
+
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+        out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
+        prefetch = resident.nbytes > _CACHED_BYTES
+        pull_indices(resident, self.indices, self.indptr, low, high, out, prefetch)
+        return out
+
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+        prefetch = sums.nbytes > _CACHED_BYTES
+        push_indices(sums, self.indices, self.indptr, low, high, lines, prefetch)
+
+
+class ByteSlab(Slab):
+    """Eight resident rows to a byte: costs the same at any density."""
+
+    def __init__(
+        self,
+        start: int,
+        stop: int,
+        n_resident: int,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.integer[Any]],
+    ) -> None:
+        super().__init__(start, stop, n_resident)
+        sets = -(-n_resident // (8 * GROUPS))
+        self.packed = np.zeros((sets, stop - start, GROUPS), dtype=np.uint8)
+        pack_lines(indices, indptr, start, stop, self.packed)
+
+    @staticmethod
+    def worthwhile(indptr: NDArray[np.int64], n_resident: int) -> int:
+        """How many slabs are worth having: each must earn its own tables."""
+        return _power_of_two((indptr.shape[0] - 1) // _LINES_PER_BYTE_SLAB)
+
+    def lines_at_once(self, width: int) -> int:
+        """All of them: the tables are made anew for every block."""
+        return self.stop - self.start
+
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+        out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
+        pull_bytes(resident, self.packed, out, self._tables(resident))
+        return out
+
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+        push_bytes(sums, self.packed, lines, self._tables(lines))
+
+    @staticmethod
+    def _tables(like: Floats) -> Floats:
+        return np.empty((256 * GROUPS, like.shape[1]), dtype=like.dtype)
+
+
+class ComplementSlab(Slab):
+    """Zeros stored in place of ones: A = 1 − C, so every product is a total less C's."""
+
+    def __init__(self, zeros: Slab) -> None:
+        super().__init__(zeros.start, zeros.stop, zeros.n_resident)
+        self.zeros = zeros
+
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+        total = resident.sum(axis=0, dtype=np.float64).astype(resident.dtype)
+        return total - self.zeros.pull(resident, low, high)
+
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+        sums += lines.sum(axis=0, dtype=np.float64).astype(lines.dtype)
+        self.zeros.push(-lines, low, high, sums)
+
+
+@dataclass(frozen=True)
+class SlabbedMatrix:
+    """A Boolean matrix as slabs.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    ones : int
+        Number of ones, ‖A‖₁ = ‖A‖².
+    streamed_axis : int
+        0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident.
+    slabs : tuple of Slab
+        In the order in which their sums are added up.
+    """
+
+    shape: tuple[int, int]
+    ones: int
+    streamed_axis: int
+    slabs: tuple[Slab, ...]
+
+    @property
+    def n_streamed(self) -> int:
+        """Length of the longer, streamed side."""
+        return self.shape[self.streamed_axis]
+
+    @property
+    def n_resident(self) -> int:
+        """Length of the shorter, resident side."""
+        return self.shape[1 - self.streamed_axis]
+
+
+def _power_of_two(most: int) -> int:
+    """Round down, so that slabs spread evenly over the usual numbers of cores."""
+    return 1 << (max(min(most, _MOST_SLABS), 1).bit_length() - 1)
+
+
+def cut(matrix: BooleanMatrix) -> SlabbedMatrix:
+    """Cut a matrix into slabs, choosing orientation and storage by its shape and density."""
+    n, m = matrix.shape
+    streamed_axis = 0 if n > m else 1
+    n_resident = min(n, m)
+    indptr, indices = matrix.lines(streamed_axis)
+
+    cheapest = min(matrix.density, _BYTES_COST, 1 - matrix.density)
+    complement = cheapest == 1 - matrix.density
+    if complement:
+        indptr, indices = _complement(indptr, indices, n_resident)
+    storage = ByteSlab if cheapest == _BYTES_COST else IndexSlab
+
+    slabs: list[Slab] = [
+        storage(start, stop, n_resident, indptr, indices)
+        for start, stop in _boundaries(indptr, storage.worthwhile(indptr, n_resident))
+    ]
+    if complement:
+        slabs = [ComplementSlab(slab) for slab in slabs]
+    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs))
+
+
+def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+    """Split the lines into runs of about equal work: their ones, and a little for each line."""
+    lines = indptr.shape[0] - 1
+    work = indptr + 4 * np.arange(lines + 1)
+    goals = work[-1] * np.arange(1, count) // count
+    edges = np.unique(np.concatenate([[0], np.searchsorted(work, goals), [lines]]))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+
+def _complement(
+    indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]], n_resident: int
+) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
+    """Return the pattern of the zeros, line by line."""
+    lines = indptr.shape[0] - 1
+    zeros_before = np.arange(lines + 1, dtype=np.int64) * n_resident - indptr
+    zeros = np.zeros(int(zeros_before[-1]) + PADDING, dtype=indices.dtype)
+    everything = np.ones(n_resident, dtype=np.bool_)
+    for line in range(lines):
+        ones = indices[indptr[line] : indptr[line + 1]]
+        everything[ones] = False
+        zeros[zeros_before[line] : zeros_before[line + 1]] = np.flatnonzero(everything)
+        everything[ones] = True
+    return zeros_before, zeros

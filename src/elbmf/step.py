@@ -1,0 +1,159 @@
+"""One half of an epoch: Z ← X + β(X − X₋₁), then X ← prox(Z − ∇f(Z)/L) (Eq. prox_step, Alg. 2).
+
+The half-step of a factor needs only its product with the data, P, and the Gram matrix of the
+other factor. It is separable over rows, so it can be done block by block, anywhere.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from elbmf.kernels.products import LANES
+from elbmf.kernels.steps import descend, extrapolate, settle
+from elbmf.regularizers import Regularizer
+
+__all__ = ["Factor", "HalfStep", "StepRule", "Strength", "Tally", "lipschitz", "padded_width"]
+
+Floats = NDArray[np.floating[Any]]
+StepRule = Literal["spectral", "authors"]
+
+# A factor that has shrunk to nothing has no curvature; the authors bound L the same way.
+_SMALLEST_LIPSCHITZ = 1e-4
+
+# Up to here all eigenvalues come sooner than the largest alone.
+_FEW_COMPONENTS = 64
+
+
+class Strength(NamedTuple):
+    """The two arguments of the proximal operator: κ/L and λ_t/L."""
+
+    kappa: float
+    lam: float
+
+
+class Tally(NamedTuple):
+    """What a half-step reports of the new iterate, summed over its entries.
+
+    ``gap`` is the sum of min(\\|x\\|, \\|x − 1\\|), ``flips`` counts changes of the rounding.
+    """
+
+    gap: float = 0.0
+    flips: int = 0
+
+    @classmethod
+    def total(cls, parts: Iterable["Tally"]) -> "Tally":
+        """Add up, in the given order."""
+        gaps, flips = zip(*parts, strict=True)
+        return cls(sum(gaps), sum(flips))
+
+
+def padded_width(n_components: int) -> int:
+    """Columns a factor is stored with: k rounded up to whole vector registers."""
+    return -(-n_components // LANES) * LANES
+
+
+class Factor:
+    """One factor as a tall array, a row for each row or column of the data.
+
+    Parameters
+    ----------
+    values : ndarray of shape (rows, k)
+        The initial iterate.
+    dtype : dtype
+        float32 or float64.
+    inertia : bool
+        Keep the last iterate but one.
+    """
+
+    def __init__(self, values: NDArray[Any], dtype: Any, inertia: bool) -> None:
+        rows, self.n_components = values.shape
+        self.current: Floats = np.zeros((rows, padded_width(self.n_components)), dtype=dtype)
+        self.current[:, : self.n_components] = values
+        self.previous: Floats | None = self.current.copy() if inertia else None
+
+    @property
+    def values(self) -> Floats:
+        """The current iterate without padding, of shape (rows, k)."""
+        return self.current[:, : self.n_components]
+
+
+def lipschitz(gram: NDArray[np.float64], rule: StepRule) -> float:
+    """Lipschitz constant of the gradient, from the other factor's Gram matrix.
+
+    ``"spectral"`` is the largest eigenvalue, as printed; ``"authors"`` is the Frobenius norm, as
+    in the authors' code.
+    """
+    if rule == "spectral":
+        last = gram.shape[0] - 1
+        if last < _FEW_COMPONENTS:
+            value = float(np.linalg.eigvalsh(gram)[-1])
+        else:
+            value = float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])
+    else:
+        value = float(np.linalg.norm(gram))
+    return max(value, _SMALLEST_LIPSCHITZ)
+
+
+def step_size(lipschitz_constant: float, beta: float, rule: StepRule) -> float:
+    """Step along the gradient: 1/L as printed, or the authors' own."""
+    if rule == "spectral":
+        return 1 / lipschitz_constant
+    if beta:
+        return 2 * (1 - beta) / (1 + 2 * beta) / lipschitz_constant
+    return 1 / (1.1 * lipschitz_constant)
+
+
+@dataclass(frozen=True)
+class HalfStep:
+    """Everything a half-step needs that is the same for every row.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (k, k)
+        Gram matrix of the factor that stays fixed, padded.
+    step : float
+        Step size along the gradient.
+    strength : Strength
+        Arguments of the proximal operator.
+    regularizer : Regularizer
+        Gives the proximal operator.
+    beta : float
+        Inertia.
+    """
+
+    gram: Floats
+    step: float
+    strength: Strength
+    regularizer: Regularizer
+    beta: float
+
+    def apply(self, factor: Factor, rows: slice, product: Floats) -> Tally:
+        """Replace some rows of a factor by their new iterate.
+
+        Parameters
+        ----------
+        factor : Factor
+            Changed in place.
+        rows : slice
+            Which of its rows.
+        product : ndarray
+            Their product with the data, P; overwritten.
+        """
+        current = factor.current[rows]
+        number = current.dtype.type
+        if factor.previous is not None:
+            point = np.empty_like(current)
+            previous = factor.previous[rows]
+            extrapolate(current.ravel(), previous.ravel(), number(self.beta), point.ravel())
+            previous[:] = current
+        else:
+            point = current
+        curvature = point @ self.gram
+        fresh = product.ravel()
+        descend(point.ravel(), curvature.ravel(), fresh, number(self.step))
+        self.regularizer.prox_inplace(fresh, *self.strength)
+        return Tally(*settle(current.ravel(), fresh))
