@@ -138,10 +138,8 @@ def ipalm(
             U=left.values,
             Vt=right.values,
             relaxed_loss=max(loss, 0.0),
-            gap=tally.gap / (k * matrix.n_resident)
-            + sums.tally.gap / (k * matrix.n_streamed),
+            gap=tally.gap / (k * matrix.n_resident) + sums.tally.gap / (k * matrix.n_streamed),
             flips=tally.flips + sums.tally.flips,
             lam=lam,
             seconds=time.perf_counter() - began,
         )
-

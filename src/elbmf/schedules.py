@@ -19,7 +19,7 @@ class Schedule(Protocol):
     """Strength of the regularisation in each epoch."""
 
     def strength(self, t: int, lipschitz: float) -> Strength:
-        """Return κ/L and λ_t/L in epoch ``t`` = 1, 2, …"""
+        """Return κ/L and λ_t/L in epoch ``t``, counted from 1."""
 
 
 @dataclass(frozen=True)

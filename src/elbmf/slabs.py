@@ -26,7 +26,7 @@ from elbmf.kernels.products import (
 )
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["SlabbedMatrix", "Slab", "cut"]
+__all__ = ["Slab", "SlabbedMatrix", "cut"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -105,13 +105,13 @@ class IndexSlab(Slab):
         ones = int(indptr[-1])
         return _power_of_two(min(ones // _ONES_PER_SLAB, ones // (_ONES_PER_RESIDENT * n_resident)))
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:
         out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
         prefetch = resident.nbytes > _CACHED_BYTES
         pull_indices(resident, self.indices, self.indptr, low, high, out, prefetch)
         return out
 
-    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         prefetch = sums.nbytes > _CACHED_BYTES
         push_indices(sums, self.indices, self.indptr, low, high, lines, prefetch)
 
@@ -141,12 +141,12 @@ class ByteSlab(Slab):
         """All of them: the tables are made anew for every block."""
         return self.stop - self.start
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:
         out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
         pull_bytes(resident, self.packed, out, self._tables(resident))
         return out
 
-    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         push_bytes(sums, self.packed, lines, self._tables(lines))
 
     @staticmethod
@@ -161,11 +161,11 @@ class ComplementSlab(Slab):
         super().__init__(zeros.start, zeros.stop, zeros.n_resident)
         self.zeros = zeros
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:  # noqa: D102
+    def pull(self, resident: Floats, low: int, high: int) -> Floats:
         total = resident.sum(axis=0, dtype=np.float64).astype(resident.dtype)
         return total - self.zeros.pull(resident, low, high)
 
-    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:  # noqa: D102
+    def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         sums += lines.sum(axis=0, dtype=np.float64).astype(lines.dtype)
         self.zeros.push(-lines, low, high, sums)
 

@@ -38,7 +38,7 @@ class Strength(NamedTuple):
 class Tally(NamedTuple):
     """What a half-step reports of the new iterate, summed over its entries.
 
-    ``gap`` is the sum of min(\\|x\\|, \\|x − 1\\|), ``flips`` counts changes of the rounding.
+    ``gap`` is the sum of ``min(|x|, |x − 1|)``, ``flips`` counts changes of the rounding.
     """
 
     gap: float = 0.0

@@ -1,6 +1,5 @@
 """Slabs in memory, visited by a pool of threads."""
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -12,21 +11,15 @@ from threadpoolctl import threadpool_limits
 from elbmf.engines.base import Engine, Sums, sum_in_order, visit
 from elbmf.slabs import SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Tally
+from elbmf.threads import available_cores
 
-__all__ = ["MemoryEngine", "available_cores"]
+__all__ = ["MemoryEngine"]
 
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
 
 # Rows of the partial sums that are added up at once: small enough to spread over the threads.
 _ROWS_ADDED = 2048
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class MemoryEngine(Engine):

@@ -1,8 +1,8 @@
 """Proximal operators, element by element and in place, on flat arrays.
 
 Every formula is written so that it stays finite when λ is infinite: ``shrink = 1 / (1 + λ)`` is
-then zero, and ``(x + λ) / (1 + λ)`` is ``1 + (x - 1) * shrink``. Constants have the number type of the array: a plain ``0`` would
-turn float32 arithmetic into float64.
+then zero, and ``(x + λ) / (1 + λ)`` is ``1 + (x - 1) * shrink``. Constants have the number type of
+the array: a plain ``0`` would turn float32 arithmetic into float64.
 """
 
 import numpy as np

@@ -17,7 +17,15 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "MAX_CHUNKS", "gather", "gather_tables", "popcount", "scatter", "scatter_tables"]
+__all__ = [
+    "LANES",
+    "MAX_CHUNKS",
+    "gather",
+    "gather_tables",
+    "popcount",
+    "scatter",
+    "scatter_tables",
+]
 
 LANES = 8
 """Numbers in one chunk: one 256-bit register of float32, two of float64."""
@@ -72,9 +80,7 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
             return builder.gep(array.data, [offset])
 
         def chunk_pointer(pointer: Any, chunk: int) -> Any:
-            return builder.bitcast(
-                builder.gep(pointer, [_I64(chunk * LANES)]), vector.as_pointer()
-            )
+            return builder.bitcast(builder.gep(pointer, [_I64(chunk * LANES)]), vector.as_pointer())
 
         def indexed_lanes(position: Any) -> Any:
             stored = builder.load(builder.gep(index.data, [position]))

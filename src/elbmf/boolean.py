@@ -1,0 +1,244 @@
+"""Boolean matrix algebra: the product ∘ (Eq. semiproduct), the loss (Eq. bmf), what is covered.
+
+Factors are Boolean arrays, U of shape (n, k) and V of shape (k, m). Nothing here makes an n×m
+array: products are formed row by row on packed words, 64 cells at a time, and compared with the
+data at its ones only.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.errors import InputError
+from elbmf.kernels import bits
+from elbmf.matrix import BooleanMatrix
+from elbmf.threads import over_ranges
+
+__all__ = [
+    "ComponentCover",
+    "Cover",
+    "boolean_product",
+    "component_cover",
+    "cover",
+    "describe",
+    "hamming_distance",
+    "pack",
+]
+
+Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+
+def pack(rows: Bools) -> Words:
+    """Pack each row of a Boolean array into 64-bit words; bit j of a row is bit j % 64 of its word.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (r, c)
+
+    Returns
+    -------
+    ndarray of uint64, of shape (r, ceil(c / 64))
+    """
+    count, length = rows.shape
+    words = max(1, -(-length // 64))
+    packed = np.zeros((count, 8 * words), dtype=np.uint8)
+    packed[:, : -(-length // 8)] = np.packbits(rows, axis=1, bitorder="little")
+    return packed.view("<u8").astype(np.uint64, copy=False)
+
+
+def boolean_product(U: Any, V: Any) -> sparse.csr_array:
+    """Boolean product U ∘ V as a sparse Boolean array (Eq. semiproduct).
+
+    Parameters
+    ----------
+    U : array-like of shape (n, k)
+    V : array-like of shape (k, m)
+        Both 0/1, dense or sparse.
+    """
+    U, V = _factors(U, V)
+    n, m = U.shape[0], V.shape[1]
+    stretches = pack(V)
+    counts = np.zeros(n, dtype=np.int64)
+    over_ranges(lambda low, high: bits.covered_cells(U, low, high, stretches, counts), n)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    small = max(m, int(indptr[-1])) <= np.iinfo(np.int32).max
+    indices = np.empty(int(indptr[-1]), dtype=np.int32 if small else np.int64)
+    over_ranges(lambda low, high: bits.product_indices(U, low, high, stretches, indptr, indices), n)
+    data = np.ones(indices.shape, dtype=np.bool_)
+    return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, m))
+
+
+@dataclass(frozen=True)
+class Cover:
+    """How a product U ∘ V covers a matrix A: the counts that every measure is made of.
+
+    Parameters
+    ----------
+    cells : int
+        |A| = n·m.
+    ones : int
+        ‖A‖₁.
+    covered : int
+        ‖U ∘ V‖₁.
+    hits : int
+        ‖A ⊙ (U ∘ V)‖₁, the ones that are covered.
+    """
+
+    cells: int
+    ones: int
+    covered: int
+    hits: int
+
+    @property
+    def missed(self) -> int:
+        """Ones that are not covered."""
+        return self.ones - self.hits
+
+    @property
+    def extra(self) -> int:
+        """Zeros that are covered."""
+        return self.covered - self.hits
+
+    @property
+    def loss(self) -> int:
+        """‖A − U ∘ V‖₁ (Eq. bmf)."""
+        return self.missed + self.extra
+
+
+def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
+    """Compare a matrix with a Boolean product.
+
+    Costs the ones of A, and the covered cells at 64 to a word, once for each distinct row.
+    """
+    A = BooleanMatrix.from_array(A)
+    U, V = _factors(U, V, A.shape)
+    rows, columns = pack(U), pack(V.T)
+    hits = sum(
+        over_ranges(
+            lambda low, high: bits.count_hits(A.indptr, A.indices, low, high, rows, columns),
+            A.shape[0],
+            n_jobs,
+        )
+    )
+    # Rows in the same components cover the same cells; the shorter side has fewer of them.
+    short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
+    return Cover(A.cells, A.ones, _covered(short, np.ascontiguousarray(long), n_jobs), hits)
+
+
+def _covered(U: Bools, V: Bools, n_jobs: int | None) -> int:
+    """‖U ∘ V‖₁, working on the distinct rows of U."""
+    _, first, repeats = np.unique(pack(U), axis=0, return_index=True, return_counts=True)
+    distinct = U[first]
+    counts = np.zeros(distinct.shape[0], dtype=np.int64)
+    stretches = pack(V)
+    over_ranges(
+        lambda low, high: bits.covered_cells(distinct, low, high, stretches, counts),
+        distinct.shape[0],
+        n_jobs,
+    )
+    return int(counts @ repeats)
+
+
+@dataclass(frozen=True)
+class ComponentCover:
+    """What each component covers, as arrays of length k.
+
+    Parameters
+    ----------
+    rows, columns : ndarray
+        Size of the component.
+    covered : ndarray
+        Ones of A inside the component.
+    alone : ndarray
+        Ones of A that no other component covers.
+    """
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    covered: NDArray[np.int64]
+    alone: NDArray[np.int64]
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """Share of the component's cells that are ones of A; 1 for an empty component."""
+        cells = self.rows * self.columns
+        return np.where(cells > 0, self.covered / np.maximum(cells, 1), 1.0)
+
+
+def component_cover(A: Any, U: Any, V: Any) -> ComponentCover:
+    """Count the cover of each component; costs the ones of A."""
+    A = BooleanMatrix.from_array(A)
+    U, V = _factors(U, V, A.shape)
+    rows, columns = pack(U), pack(V.T)
+
+    def count(low: int, high: int) -> NDArray[np.int64]:
+        counts = np.zeros((2, U.shape[1]), dtype=np.int64)
+        bits.component_hits(A.indptr, A.indices, low, high, rows, columns, counts[0], counts[1])
+        return counts
+
+    covered, alone = np.sum(over_ranges(count, A.shape[0]), axis=0)
+    return ComponentCover(U.sum(axis=0), V.sum(axis=1), covered, alone)
+
+
+def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any) -> int:
+    """‖U ∘ V − U′ ∘ V′‖₁ between the products of two pairs of factors of the same shape."""
+    U, V = _factors(U, V)
+    other_U, other_V = _factors(other_U, other_V, (U.shape[0], V.shape[1]))
+    stretches, other_stretches = pack(V), pack(other_V)
+    return sum(
+        over_ranges(
+            lambda low, high: bits.changed_cells(U, stretches, other_U, other_stretches, low, high),
+            U.shape[0],
+        )
+    )
+
+
+def describe(A: Any, V: Any, n_jobs: int | None = None) -> Bools:
+    """Choose U for given components V: for each row of A the components that describe it best.
+
+    Greedy by gain, then single switches until none lowers the row's loss. A row's answer depends
+    on that row and on V alone.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n, k)
+    """
+    A = BooleanMatrix.from_array(A)
+    V = _boolean(V, "V")
+    if V.shape[1] != A.shape[1]:
+        raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
+    stretches = pack(V)
+    U = np.zeros((A.shape[0], V.shape[0]), dtype=np.bool_)
+    over_ranges(
+        lambda low, high: bits.describe_rows(A.indptr, A.indices, low, high, stretches, U),
+        A.shape[0],
+        n_jobs,
+    )
+    return U
+
+
+def _boolean(X: Any, name: str) -> Bools:
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    if dense.ndim != 2:
+        raise InputError(f"{name} must be a matrix; got {dense.ndim} dimension(s).")
+    if dense.dtype != np.bool_:
+        if not np.isin(dense, (0, 1)).all():
+            raise InputError(f"{name} must be 0/1: round it first, e.g. with elbmf.rounding.")
+        dense = dense.astype(np.bool_)
+    return np.ascontiguousarray(dense)
+
+
+def _factors(U: Any, V: Any, shape: tuple[int, int] | None = None) -> tuple[Bools, Bools]:
+    U, V = _boolean(U, "U"), _boolean(V, "V")
+    if U.shape[1] != V.shape[0]:
+        raise InputError(f"U has {U.shape[1]} components, but V has {V.shape[0]}.")
+    if shape is not None and (U.shape[0], V.shape[1]) != shape:
+        raise InputError(
+            f"U and V make a {U.shape[0]}×{V.shape[1]} product, but the matrix is "
+            f"{shape[0]}×{shape[1]}."
+        )
+    return U, V

@@ -1,0 +1,200 @@
+"""What all methods share: validation, transform and back, score, names.
+
+A method itself only factorizes.
+"""
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from elbmf.boolean import boolean_product, cover, describe
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+from elbmf.metrics import relative_loss
+
+__all__ = ["BooleanFactorizer", "FittedFactors"]
+
+Bools = NDArray[np.bool_]
+
+
+class FittedFactors:
+    """What a method hands back.
+
+    Parameters
+    ----------
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+    n_iter : int
+        Epochs, sweeps or passes it took.
+    stop_reason : str
+        Why it ended.
+    history : dict of str to ndarray
+        Figures of each iteration.
+    """
+
+    def __init__(
+        self,
+        U: Bools,
+        V: Bools,
+        n_iter: int = 0,
+        stop_reason: str = "",
+        history: dict[str, NDArray[Any]] | None = None,
+    ) -> None:
+        self.U = U
+        self.V = V
+        self.n_iter = n_iter
+        self.stop_reason = stop_reason
+        self.history = history or {}
+
+
+class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all methods: A ≈ U ∘ V with Boolean U and V.
+
+    A method implements `_factorize` and declares its own parameters beside the common ones:
+    ``n_components``, ``binarize``, ``n_jobs`` and ``random_state``.
+
+    Attributes
+    ----------
+    components_ : ndarray of bool, of shape (n_components, n_features)
+        V: the columns of each component.
+    membership_ : ndarray of bool, of shape (n_samples, n_components)
+        U: the components of each row of the training data.
+    reconstruction_err_ : int
+        ‖A − U ∘ V‖₁, the number of wrong cells.
+    n_iter_ : int
+        Iterations done.
+    stop_reason_ : str
+        Why the iterations ended.
+    history_ : dict of str to ndarray
+        Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes a table.
+    n_features_in_ : int
+        Columns of the training data.
+    feature_names_in_ : ndarray of str
+        Their names, where the training data had any.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "binarize": [Interval(Real, None, None, closed="neither"), None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    n_components: int
+    binarize: float | None
+    n_jobs: int | None
+    random_state: Any
+
+    @abstractmethod
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        """Factorize a validated matrix."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the components of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Zeros and ones, or anything numeric when ``binarize`` is set.
+        y : ignored
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Bools:
+        """Learn the components of X and return the components of each of its rows.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples, n_components)
+        """
+        self._validate_params()
+        A = self._read(X, reset=True)
+        shorter = min(A.shape)
+        if self.n_components > shorter:
+            warnings.warn(
+                f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
+                f"matrix can need: {shorter} components already give an exact factorization.",
+                UserWarning,
+                stacklevel=2,
+            )
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        fitted = self._factorize(A, np.random.default_rng(seed))
+        self.components_ = fitted.V
+        self.membership_ = fitted.U
+        self.n_iter_ = fitted.n_iter
+        self.stop_reason_ = fitted.stop_reason
+        self.history_ = fitted.history
+        self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self.n_jobs).loss
+        return self.membership_
+
+    def transform(self, X: Any) -> Bools:
+        """Describe rows, seen or unseen, by the components learned.
+
+        Each row gets the components that lower its own loss: greedily by gain, then switching
+        single components while that helps. The answer for a row depends on that row alone.
+
+        Returns
+        -------
+        ndarray of bool, of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        return describe(self._read(X, reset=False), self.components_, self.n_jobs)
+
+    def inverse_transform(self, X: Any) -> sparse.csr_array:
+        """Boolean product of memberships with the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            What `transform` returned.
+
+        Returns
+        -------
+        sparse array of bool, of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        return boolean_product(X, self.components_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach."""
+        check_is_fitted(self)
+        A = self._read(X, reset=False)
+        U = describe(A, self.components_, self.n_jobs)
+        return 1 - relative_loss(A, U, self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of transformed columns, for `get_feature_names_out`."""
+        return int(self.components_.shape[0])
+
+    def _read(self, X: Any, reset: bool) -> BooleanMatrix:
+        """Validate input: shape and names as scikit-learn wants them, values as we do."""
+        checked = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=True,
+            accept_large_sparse=True,
+            ensure_all_finite=False,
+            dtype="numeric",
+        )
+        try:
+            return BooleanMatrix.from_array(checked, self.binarize)
+        except InputError as error:
+            raise InputError(f"{type(self).__name__}: {error}") from None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,202 @@
+"""Boolean algebra on bit-packed rows: 64 cells to an unsigned word, counted with popcount.
+
+Two packings are used. *Memberships* are the components of one row or column (k bits, usually one
+word); *stretches* are the columns of one component (m bits, m/64 words).
+"""
+
+import numpy as np
+from numba import njit
+
+from elbmf.kernels.simd import popcount
+
+__all__ = [
+    "changed_cells",
+    "component_hits",
+    "count_hits",
+    "covered_cells",
+    "describe_rows",
+    "product_indices",
+]
+
+
+@njit(nogil=True, cache=True)
+def count_hits(indptr, indices, low, high, rows, columns):
+    """Count the ones of rows ``low`` to ``high`` that some component covers.
+
+    ``rows`` and ``columns`` are packed memberships.
+    """
+    hits = 0
+    words = rows.shape[1]
+    if words == 1:
+        for i in range(low, high):
+            row = rows[i, 0]
+            if row == 0:
+                continue
+            count = 0
+            for e in range(indptr[i], indptr[i + 1]):
+                count += np.int64((row & columns[indices[e], 0]) != 0)
+            hits += count
+    else:
+        for i in range(low, high):
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                for w in range(words):
+                    if rows[i, w] & columns[j, w]:
+                        hits += 1
+                        break
+    return hits
+
+
+@njit(nogil=True, cache=True)
+def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
+    """Count for each component the ones it covers, and those that only it covers.
+
+    ``rows`` and ``columns`` are packed memberships; the counts are added to ``covered`` and
+    ``alone``.
+    """
+    words = rows.shape[1]
+    for i in range(low, high):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            total = 0
+            last = 0
+            for w in range(words):
+                common = rows[i, w] & columns[j, w]
+                while common:
+                    bit = popcount((common & (~common + np.uint64(1))) - np.uint64(1))
+                    last = 64 * w + bit
+                    covered[last] += 1
+                    total += 1
+                    common &= common - np.uint64(1)
+            if total == 1:
+                alone[last] += 1
+
+
+@njit(nogil=True, cache=True)
+def _unite(membership, stretches, union):
+    """OR the stretches of the components that are on; return how many are."""
+    count = 0
+    for l in range(membership.shape[0]):
+        if membership[l]:
+            if count == 0:
+                for w in range(union.shape[0]):
+                    union[w] = stretches[l, w]
+            else:
+                for w in range(union.shape[0]):
+                    union[w] |= stretches[l, w]
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def covered_cells(memberships, low, high, stretches, counts):
+    """Count the covered cells of rows ``low`` to ``high`` into ``counts``."""
+    union = np.empty(stretches.shape[1], dtype=np.uint64)
+    for i in range(low, high):
+        total = 0
+        if _unite(memberships[i], stretches, union):
+            for w in range(union.shape[0]):
+                total += popcount(union[w])
+        counts[i] = total
+
+
+@njit(nogil=True, cache=True)
+def product_indices(memberships, low, high, stretches, indptr, indices):
+    """Write the columns that rows ``low`` to ``high`` cover into ``indices``, ascending."""
+    union = np.empty(stretches.shape[1], dtype=np.uint64)
+    for i in range(low, high):
+        at = indptr[i]
+        if _unite(memberships[i], stretches, union):
+            for w in range(union.shape[0]):
+                word = union[w]
+                while word:
+                    bit = popcount((word & (~word + np.uint64(1))) - np.uint64(1))
+                    indices[at] = 64 * w + bit
+                    at += 1
+                    word &= word - np.uint64(1)
+
+
+@njit(nogil=True, cache=True)
+def changed_cells(memberships, stretches, other_memberships, other_stretches, low, high):
+    """Count the cells of rows ``low`` to ``high`` that only one of two products covers."""
+    union = np.zeros(stretches.shape[1], dtype=np.uint64)
+    other = np.zeros(stretches.shape[1], dtype=np.uint64)
+    total = 0
+    for i in range(low, high):
+        if not _unite(memberships[i], stretches, union):
+            union[:] = 0
+        if not _unite(other_memberships[i], other_stretches, other):
+            other[:] = 0
+        for w in range(union.shape[0]):
+            total += popcount(union[w] ^ other[w])
+    return total
+
+
+@njit(nogil=True, cache=True)
+def describe_rows(indptr, indices, low, high, stretches, memberships):
+    """Choose for each row the components that describe it best, the components being fixed.
+
+    Greedy first: the component that gains most, again and again. Then sweeps that switch single
+    components on or off while that lowers the row's loss. A component's gain is the ones it would
+    add less the zeros it would add, so it stays off when it gains nothing.
+
+    The rows of ``memberships``, an all-false array, are filled in for rows ``low`` to ``high``.
+    """
+    k, words = stretches.shape
+    row = np.empty(words, dtype=np.uint64)
+    union = np.empty(words, dtype=np.uint64)
+    later = np.empty((k + 1, words), dtype=np.uint64)
+    one = np.uint64(1)
+    for i in range(low, high):
+        if indptr[i] == indptr[i + 1]:
+            continue
+        row[:] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = np.int64(indices[e])
+            row[j >> 6] |= one << np.uint64(j & 63)
+
+        member = memberships[i]
+        union[:] = 0
+        while True:
+            best = -1
+            best_gain = 0
+            for l in range(k):
+                if member[l]:
+                    continue
+                gain = 0
+                for w in range(words):
+                    fresh = stretches[l, w] & ~union[w]
+                    gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
+                if gain > best_gain:
+                    best = l
+                    best_gain = gain
+            if best < 0:
+                break
+            member[best] = True
+            for w in range(words):
+                union[w] |= stretches[best, w]
+
+        changed = True
+        while changed:
+            changed = False
+            # later[l] is the union of the components after l that are on.
+            later[k] = 0
+            for l in range(k - 1, -1, -1):
+                if member[l]:
+                    for w in range(words):
+                        later[l, w] = later[l + 1, w] | stretches[l, w]
+                else:
+                    later[l] = later[l + 1]
+            union[:] = 0
+            for l in range(k):
+                gain = 0
+                for w in range(words):
+                    fresh = stretches[l, w] & ~(union[w] | later[l + 1, w])
+                    gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
+                if member[l] != (gain > 0):
+                    # A gain of zero switches off too: the same loss with fewer components.
+                    member[l] = gain > 0
+                    changed = True
+                if member[l]:
+                    for w in range(words):
+                        union[w] |= stretches[l, w]

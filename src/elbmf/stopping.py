@@ -1,0 +1,66 @@
+"""When to stop iterating, and what to say when that was too early."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from elbmf.palm import State
+
+__all__ = ["StopReason", "StopRule"]
+
+StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback"]
+
+
+@dataclass
+class StopRule:
+    """Decides after every epoch whether anything can still change.
+
+    Parameters
+    ----------
+    tol : float
+        How near to Boolean is Boolean, and how small a change of the loss, relative to ‖A‖₁, is
+        none.
+    patience : int
+        Epochs over which nothing may have changed.
+    max_iter : int
+        Epochs at most.
+    ones : int
+        ‖A‖₁, the scale of the loss.
+    """
+
+    tol: float
+    patience: int
+    max_iter: int
+    ones: int
+    _quiet_epochs: int = field(default=0, init=False)
+    _quiet_loss: float = field(default=float("inf"), init=False)
+    _quiet_lam: float = field(default=0.0, init=False)
+
+    def __call__(self, state: State) -> StopReason | None:
+        """Return why to stop, or None to go on.
+
+        ``"boolean"``
+            The factors are Boolean.
+        ``"settled"``
+            For a stretch of epochs the rounded factors have not changed, nor has the loss, and
+            rounding costs nothing: what is left of the gap is below what the tolerance can see.
+        ``"stalled"``
+            The same stretch without any change, but the factors are not Boolean, and the
+            regularisation does not grow: going on would change nothing.
+        ``"max_iter"``
+            No epochs left.
+        """
+        if state.gap <= self.tol:
+            return "boolean"
+        change = abs(state.relaxed_loss - self._quiet_loss)
+        if state.flips or change > self.tol * max(self.ones, 1):
+            self._quiet_epochs = 0
+            self._quiet_loss = state.relaxed_loss
+            self._quiet_lam = state.lam
+        else:
+            self._quiet_epochs += 1
+        if self._quiet_epochs >= self.patience:
+            if state.gap <= 1e3 * self.tol:
+                return "settled"
+            if state.lam <= self._quiet_lam * (1 + 1e-9):
+                return "stalled"
+        return "max_iter" if state.epoch >= self.max_iter else None

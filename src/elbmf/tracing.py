@@ -1,0 +1,55 @@
+"""What is recorded of each epoch."""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean import cover
+from elbmf.matrix import BooleanMatrix
+from elbmf.metrics import HammingProcess, loss_gap
+from elbmf.palm import State
+from elbmf.rounding import project
+
+__all__ = ["Trace", "TraceLevel"]
+
+TraceLevel = Literal["basic", "full"]
+
+_BASIC = ("epoch", "relaxed_loss", "gap", "flips", "lam", "seconds")
+_FULL = ("rounded_loss", "loss_gap", "hamming")
+
+
+class Trace:
+    """Collects a row of figures for every epoch.
+
+    Parameters
+    ----------
+    matrix : BooleanMatrix
+        The data.
+    level : {"basic", "full"}
+        ``"basic"`` costs nothing: relaxed loss, Boolean gap, flipped bits of the rounded factors,
+        λ_t and seconds. ``"full"`` adds the loss of the rounded factors, the loss gap and the
+        cumulative Hamming process (Sec. 4.1), which cost a look at the data and the product.
+    """
+
+    def __init__(self, matrix: BooleanMatrix, level: TraceLevel = "basic") -> None:
+        self._matrix = matrix
+        self._process = HammingProcess() if level == "full" else None
+        names = _BASIC + (_FULL if level == "full" else ())
+        self._columns: dict[str, list[float]] = {name: [] for name in names}
+
+    def record(self, state: State) -> None:
+        """Add the row of one epoch."""
+        row: dict[str, float] = {name: getattr(state, name) for name in _BASIC}
+        if self._process is not None:
+            U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
+            rounded_loss = cover(self._matrix, U, V).loss
+            row["rounded_loss"] = rounded_loss
+            row["loss_gap"] = loss_gap(state.relaxed_loss, rounded_loss)
+            row["hamming"] = self._process.update(U, V)
+        for name, value in row.items():
+            self._columns[name].append(value)
+
+    def history(self) -> dict[str, NDArray[Any]]:
+        """Return the columns as arrays, one entry per epoch."""
+        return {name: np.asarray(values) for name, values in self._columns.items()}
