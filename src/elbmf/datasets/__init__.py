@@ -1,1 +1,6 @@
-"""Placeholder."""
+"""Data to try methods on."""
+
+from elbmf.datasets.digits import load_digits
+from elbmf.datasets.tiles import TiledMatrix, make_tiles
+
+__all__ = ["TiledMatrix", "load_digits", "make_tiles"]
