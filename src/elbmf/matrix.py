@@ -97,11 +97,12 @@ class BooleanMatrix:
                 "Use a threshold ≥ 0, or a dense array."
             )
         _require_numbers(X.dtype)
-        csr = X.tocsr()
+        # Entries stored twice add up, as everywhere in scipy; in wide enough numbers, so that the
+        # sum cannot wrap around to a 0 or 1.
+        wide = X.dtype if X.dtype == np.bool_ else np.result_type(X.dtype, np.int32)
+        csr = X.astype(wide).tocsr() if X.format == "coo" else X.tocsr()
         if not csr.has_canonical_format:
-            # Entries stored twice add up, as everywhere in scipy; wide numbers so that the sum
-            # cannot wrap around to a 0 or 1.
-            csr = csr.astype(np.bool_ if csr.dtype == np.bool_ else np.float64, copy=True)
+            csr = csr.astype(wide, copy=True)
             csr.sum_duplicates()
         data = csr.data
         keep = np.empty(data.shape, dtype=np.bool_)

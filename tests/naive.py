@@ -1,0 +1,83 @@
+"""Slow, obvious twins of the kernels, written from the formulas."""
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+
+def boolean_product(U, V):
+    return (U.astype(int) @ V.astype(int)) > 0
+
+
+def elb_prox_printed(x, kappa, lam):
+    """Eq. elprox as printed, then max(0, .)."""
+    if x <= 0.5:
+        y = (x - kappa * np.sign(x)) / (1 + lam)
+    else:
+        y = (x - kappa * np.sign(x - 1) + lam) / (1 + lam)
+    return max(0.0, y)
+
+
+def elb_prox_alternative(x, kappa, lam):
+    """Eq. elprox_alt as printed, then max(0, .)."""
+    if x <= 0.5:
+        y = (-x - kappa * np.sign(x)) / (lam - 1)
+    else:
+        y = (-x - kappa * np.sign(x - 1) + lam) / (lam - 1)
+    return max(0.0, y)
+
+
+def minimise_prox(x, penalty, low=0.0, high=3.0):
+    """Minimise ½(x − y)² + penalty(y) over [low, high]: a grid, then a polish around the best."""
+    grid = np.linspace(low, high, 3001)
+    grid = np.union1d(grid, [0.0, 0.5, 1.0])
+    values = 0.5 * (x - grid) ** 2 + np.array([penalty(y) for y in grid])
+    best = int(np.argmin(values))
+    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
+
+    def objective(y):
+        return 0.5 * (x - y) ** 2 + penalty(y)
+
+    polished = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    candidates = [grid[best], polished.x]
+    return min(candidates, key=objective)
+
+
+def elb_prox_exact(x, kappa, lam):
+    """Soft-threshold around the nearer of 0 and 1, shrink, then max(0, .)."""
+    centre = 0 if x <= 0.5 else 1
+    d = x - centre
+    return max(0.0, centre + np.sign(d) * max(abs(d) - kappa, 0) / (1 + lam))
+
+
+def palm(A, U, V, epochs, kappa, lam, rate, rule="spectral", beta=0.0, prox=elb_prox_printed):
+    """Alg. 2 as printed; ``rule="authors"`` is the authors' step. Yields copies of U and V."""
+    lipschitz = np.linalg.norm if rule == "authors" else lambda gram: np.linalg.norm(gram, 2)
+    shrink = 1.1 if rule == "authors" else 1.0
+    if rule == "authors" and beta:
+        shrink = (1 + 2 * beta) / (2 * (1 - beta))
+    prox = np.vectorize(prox)
+    U_last, V_last = U, V
+    for t in range(1, epochs + 1):
+        Z = U + beta * (U - U_last)
+        L = max(lipschitz(V @ V.T), 1e-4)
+        fresh = prox(Z - (Z @ V @ V.T - A @ V.T) / (shrink * L), kappa / L, lam * rate**t / L)
+        U_last, U = U, fresh
+        Z = V + beta * (V - V_last)
+        L = max(lipschitz(U.T @ U), 1e-4)
+        fresh = prox(Z - (U.T @ U @ Z - U.T @ A) / (shrink * L), kappa / L, lam * rate**t / L)
+        V_last, V = V, fresh
+        yield U.copy(), V.copy()
+
+
+def boolean_gap(U, V):
+    return sum(np.minimum(np.abs(X), np.abs(X - 1)).mean() for X in (U, V))
+
+
+def row_loss(row, membership, V):
+    return int(np.sum(row != (membership @ V.astype(int) > 0)))
+
+
+def best_membership_loss(row, V):
+    """Least loss of a row over all subsets of components."""
+    k = V.shape[0]
+    return min(row_loss(row, np.array([(s >> l) & 1 for l in range(k)]), V) for s in range(1 << k))

@@ -1,0 +1,102 @@
+"""Boolean algebra on packed words against dense arithmetic."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import naive
+from elbmf import boolean
+from elbmf.errors import InputError
+from strategies import boolean_arrays, boolean_factors
+
+
+@given(rows=boolean_arrays(columns=st.integers(1, 200)))
+def test_pack_keeps_every_bit(rows):
+    packed = boolean.pack(rows)
+    assert packed.dtype == np.uint64
+    for i, row in enumerate(rows):
+        for j, bit in enumerate(row):
+            assert (int(packed[i, j // 64]) >> (j % 64)) & 1 == bit
+
+
+@given(case=boolean_factors())
+def test_product_cover_and_components(case):
+    A, U, V = case
+    B = naive.boolean_product(U, V)
+    product = boolean.boolean_product(U, V)
+    assert product.dtype == np.bool_
+    assert product.has_sorted_indices
+    np.testing.assert_array_equal(product.toarray(), B)
+
+    cover = boolean.cover(A, U, V)
+    assert (cover.cells, cover.ones, cover.covered) == (A.size, A.sum(), B.sum())
+    assert cover.hits == np.sum(A & B)
+    assert cover.missed == np.sum(A & ~B)
+    assert cover.extra == np.sum(~A & B)
+    assert cover.loss == np.sum(A != B)
+
+    each = boolean.component_cover(A, U, V)
+    times_covered = U.astype(int) @ V.astype(int)
+    for l in range(U.shape[1]):
+        tile = np.outer(U[:, l], V[l])
+        assert each.rows[l] * each.columns[l] == tile.sum()
+        assert each.covered[l] == np.sum(A & tile)
+        assert each.alone[l] == np.sum(A & tile & (times_covered == 1))
+        assert each.precision[l] == pytest.approx(A[tile].mean() if tile.any() else 1)
+
+
+@given(case=boolean_factors(max_components=12), seed=st.integers(0, 99))
+def test_hamming_distance_of_two_products(case, seed):
+    _, U, V = case
+    generator = np.random.default_rng(seed)
+    other_U = U ^ (generator.random(U.shape) < 0.1)
+    other_V = V ^ (generator.random(V.shape) < 0.1)
+    expected = np.sum(naive.boolean_product(U, V) != naive.boolean_product(other_U, other_V))
+    assert boolean.hamming_distance(U, V, other_U, other_V) == expected
+
+
+@given(case=boolean_factors(max_components=6))
+def test_describe_cannot_be_improved_by_one_switch(case):
+    A, _, V = case
+    U = boolean.describe(A, V)
+    for row, membership in zip(A, U, strict=True):
+        loss = naive.row_loss(row, membership, V)
+        assert loss <= row.sum()  # never worse than no component
+        for l in range(V.shape[0]):
+            switched = membership.copy()
+            switched[l] = not switched[l]
+            assert naive.row_loss(row, switched, V) >= loss
+
+
+@given(case=boolean_factors(max_components=4))
+def test_describe_finds_rows_of_the_components_themselves(case):
+    _, _, V = case
+    exact = naive.boolean_product(np.eye(V.shape[0], dtype=bool), V)
+    described = boolean.describe(exact, V)
+    np.testing.assert_array_equal(naive.boolean_product(described, V), exact)
+
+
+def test_describe_gives_the_same_for_any_number_of_threads(n_jobs):
+    generator = np.random.default_rng(0)
+    A, V = generator.random((300, 150)) < 0.2, generator.random((9, 150)) < 0.2
+    np.testing.assert_array_equal(boolean.describe(A, V, n_jobs), boolean.describe(A, V, 1))
+
+
+def test_sparse_and_integer_factors_are_welcome():
+    U, V = np.array([[1, 0], [1, 1]]), sparse.csr_array(np.array([[1, 0, 0], [0, 1, 1]]))
+    np.testing.assert_array_equal(boolean.boolean_product(U, V).toarray(), [[1, 0, 0], [1, 1, 1]])
+
+
+def test_factors_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="U has 2 components, but V has 3"):
+        boolean.boolean_product(np.ones((4, 2)), np.ones((3, 5)))
+    with pytest.raises(InputError, match="4×5 product, but the matrix is 4×6"):
+        boolean.cover(np.ones((4, 6)), np.ones((4, 2)), np.ones((2, 5)))
+    with pytest.raises(InputError, match="U must be 0/1"):
+        boolean.boolean_product(np.full((4, 2), 0.5), np.ones((2, 5)))
+    with pytest.raises(InputError, match="V has 5 columns, but the matrix has 6"):
+        boolean.describe(np.ones((4, 6)), np.ones((2, 5)))
+    with pytest.raises(InputError, match="U must be a matrix; got 1 dimension"):
+        boolean.boolean_product(np.ones(4), np.ones((2, 5)))
