@@ -1,1 +1,106 @@
-"""Placeholder."""
+"""Files: matrices in many formats, and saved models.
+
+`read` and `write` choose the format by the suffix of the file or by name; each format lives
+in a file of its own and is listed in `FORMATS`. `save_model` and `load_model` keep results.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from elbmf.errors import InputError
+from elbmf.io.format import Format
+from elbmf.io.formats import FORMATS, check_content, format_of
+from elbmf.io.model import SavedModel, load_model, save_model
+from elbmf.io.streams import replacing
+from elbmf.io.table import LabelledMatrix
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "LabelledMatrix",
+    "SavedModel",
+    "format_of",
+    "load_model",
+    "read",
+    "save_model",
+    "write",
+]
+
+
+def read(
+    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
+) -> LabelledMatrix:
+    """Read a matrix from a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. Gzipped text is recognised by content.
+    format : str, optional
+        Name of the format (see `FORMATS`); by default the suffix of the file decides.
+    **options
+        Options of the format, see ``Format.read_options``.
+
+    Returns
+    -------
+    LabelledMatrix
+        The matrix and the names of its rows and columns, where the file has them.
+    """
+    source = Path(path)
+    chosen = format_of(source, format)
+    chosen.check_options(options, action="read")
+    check_content(source, chosen)
+    return chosen.read(source, **options)
+
+
+def write(
+    path: str | os.PathLike[str],
+    table: LabelledMatrix,
+    *,
+    format: str | None = None,
+    **options: Any,
+) -> None:
+    """Write a matrix to a file, which is replaced as a whole or not touched at all.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; a text format is gzipped where the name ends in ``.gz``.
+    table : LabelledMatrix
+        The matrix and its names. Formats that cannot hold names (``Format.keeps_names``)
+        leave them out.
+    format : str, optional
+        Name of the format (see `FORMATS`); by default the suffix of the file decides.
+    **options
+        Options of the format, see ``Format.write_options``.
+    """
+    target = Path(path)
+    chosen = format_of(target, format)
+    if chosen.write is None:
+        raise InputError(f"{target}: files of the format {chosen.name} can only be read.")
+    chosen.check_options(options, action="write")
+    _check_names(table)
+    with replacing(target, compress=chosen.text and target.suffix.lower() == ".gz") as stream:
+        chosen.write(stream, table, **options)
+
+
+def _check_names(table: LabelledMatrix) -> None:
+    """Refuse the names that no text can hold: NUL characters and lone surrogates."""
+    for field in ("row_names", "column_names"):
+        for position, name in enumerate(getattr(table, field) or ()):
+            if "\0" in name or not _is_encodable(name):
+                raise InputError(
+                    f"{field}: the name at position {position}, {name!r}, cannot be written as "
+                    "text. Remove its NUL characters and surrogates."
+                )
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

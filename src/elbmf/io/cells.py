@@ -1,0 +1,73 @@
+"""The cells of text tables: what counts as a number, as missing, and as plain text."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["CellError", "CellValues", "is_missing", "is_number", "is_text", "parse_cell"]
+
+_BOOLEANS = {"true": 1.0, "false": 0.0}
+_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", ".", "-"}
+_CACHE_LIMIT = 1 << 16
+
+
+class CellError(ValueError):
+    """A cell holds no number; the message says what it holds, not where."""
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is empty or one of the usual signs for a missing value."""
+    return cell.strip().lower() in _MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a finite number, or true or false."""
+    try:
+        parse_cell(cell)
+    except CellError:
+        return False
+    return True
+
+
+def is_text(cell: str) -> bool:
+    """Whether a cell is neither a number nor a sign for a missing value."""
+    return not is_missing(cell) and not is_number(cell)
+
+
+def parse_cell(cell: str) -> float:
+    """Return the number in a cell; true and false count as 1 and 0.
+
+    Parameters
+    ----------
+    cell : str
+        The text of the cell, without the quotes around it.
+    """
+    text = cell.strip()
+    if text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    if not text:
+        raise CellError("the cell is empty, which is a missing value and not 0")
+    if is_missing(text):
+        raise CellError(f"the cell is {cell!r}, which is a missing value and not 0")
+    try:
+        # float() alone would take the digit separators of Python source, as in 1_000.
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        shown = cell if len(cell) <= 60 else cell[:57] + "..."
+        raise CellError(f"the cell is {shown!r}, which is not a finite number")
+    return value
+
+
+class CellValues(dict[str, float]):
+    """The numbers of cell texts, each distinct text parsed once.
+
+    Tables repeat few texts very often, so looking up is much faster than parsing.
+    """
+
+    def __missing__(self, cell: str) -> float:
+        value = parse_cell(cell)
+        if len(self) < _CACHE_LIMIT:
+            self[cell] = value
+        return value

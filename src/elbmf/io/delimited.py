@@ -1,0 +1,163 @@
+"""The formats csv and tsv: wide tables or pairs, with or without names.
+
+What is left on "auto" is detected by the rules in `elbmf.io.header`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import IO, Literal
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.delimited_pairs import PairReader, pair_lines
+from elbmf.io.delimited_text import DelimitedText, check_encoding, guess_delimiter
+from elbmf.io.delimited_wide import WideReader, wide_lines
+from elbmf.io.format import Format
+from elbmf.io.header import detect_header, detect_pairs_header, detect_row_names
+from elbmf.io.streams import open_bytes
+from elbmf.io.table import LabelledMatrix
+
+__all__ = ["CSV", "TSV", "read_delimited", "write_delimited"]
+
+_LAYOUTS = ("wide", "pairs")
+
+
+def read_delimited(
+    preferred: str,
+    path: Path,
+    *,
+    header: bool | Literal["auto"] = "auto",
+    row_names: bool | Literal["auto"] = "auto",
+    layout: str = "wide",
+    delimiter: str = "auto",
+    encoding: str = "utf-8",
+) -> LabelledMatrix:
+    """Read a delimited text file.
+
+    Parameters
+    ----------
+    preferred : str
+        The delimiter that the format suggests.
+    path : Path
+        The file, gzipped or not.
+    header : bool or "auto"
+        Whether the first line names the columns.
+    row_names : bool or "auto"
+        Whether the first field of each line names the row. Wide tables only; pairs always do.
+    layout : {"wide", "pairs"}
+        One field per column, or one line ``row,column[,value]`` per entry.
+    delimiter : str
+        One ASCII character; "auto" takes that of the format unless the first lines are evenly cut
+        by another of comma, semicolon and tab only.
+    encoding : str
+        Encoding of the names.
+    """
+    _check_choice("header", header, (True, False, "auto"))
+    _check_choice("row_names", row_names, (True, False, "auto"))
+    _check_choice("layout", layout, _LAYOUTS)
+    check_encoding(encoding)
+    if delimiter != "auto":
+        _check_delimiter(delimiter)
+    with open_bytes(path) as stream:
+        text = DelimitedText(path, preferred if delimiter == "auto" else delimiter, encoding)
+        blocks = text.blocks(stream)
+        line, block = next(blocks, (1, b""))
+        if not block:
+            raise FileFormatError(f"{path}: holds blank lines only, expected a table.")
+        if delimiter == "auto":
+            guessed = guess_delimiter(text.decode(block, line), preferred)
+            text = DelimitedText(path, guessed, encoding)
+        sample = text.sample(block)
+        collector: WideReader | PairReader
+        if layout == "pairs":
+            has_header = detect_pairs_header(sample) if header == "auto" else header
+            collector = PairReader(text, sample)
+        else:
+            named_rows = detect_row_names(sample) if row_names == "auto" else row_names
+            has_header = detect_header(sample, row_names=named_rows) if header == "auto" else header
+            collector = WideReader(text, sample, header=has_header, row_names=named_rows)
+        if has_header:
+            data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
+            block, line = _from_line(block, data_line), data_line
+        if block:
+            collector.add(line, block)
+        for line, block in blocks:
+            collector.add(line, block)
+    return collector.table()
+
+
+def _from_line(block: bytes, line: int) -> bytes:
+    """Return the part of the first block that begins at a given line, if any."""
+    pieces = block.split(b"\n", line - 1)
+    return pieces[-1] if len(pieces) == line else b""
+
+
+def write_delimited(
+    preferred: str,
+    stream: IO[bytes],
+    table: LabelledMatrix,
+    *,
+    layout: str = "wide",
+    delimiter: str = "auto",
+) -> None:
+    """Write a delimited text file in UTF-8, with a header and row names where there are names.
+
+    Parameters
+    ----------
+    preferred : str
+        The delimiter that the format suggests.
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    layout : {"wide", "pairs"}
+        One field per column, or one line ``row,column[,value]`` per entry that is not zero.
+    delimiter : str
+        One ASCII character; "auto" takes that of the format.
+    """
+    _check_choice("layout", layout, _LAYOUTS)
+    separator = preferred if delimiter == "auto" else _check_delimiter(delimiter)
+    lines: Iterator[str] = (wide_lines if layout == "wide" else pair_lines)(table, separator)
+    while chunk := "".join(islice(lines, 256)):
+        stream.write(chunk.encode())
+
+
+def _check_choice(option: str, value: object, choices: tuple[object, ...]) -> None:
+    # 1 and 0 equal True and False, and are not meant.
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        allowed = ", ".join(map(repr, choices))
+        raise InputError(f"{option} must be one of {allowed}, got {value!r}.")
+
+
+def _check_delimiter(delimiter: str) -> str:
+    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()) or (
+        delimiter.isalnum() or delimiter in '"\r\n+-.\0'
+    ):
+        raise InputError(
+            "delimiter must be 'auto' or one ASCII character that is no letter, digit, quote, "
+            f"sign or line end, got {delimiter!r}."
+        )
+    return delimiter
+
+
+CSV = Format(
+    name="csv",
+    suffixes=(".csv",),
+    description="comma-separated table or pairs",
+    read=partial(read_delimited, ","),
+    write=partial(write_delimited, ","),
+    text=True,
+)
+TSV = Format(
+    name="tsv",
+    suffixes=(".tsv", ".tab"),
+    description="tab-separated table or pairs",
+    read=partial(read_delimited, "\t"),
+    write=partial(write_delimited, "\t"),
+    text=True,
+)

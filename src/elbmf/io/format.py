@@ -1,0 +1,90 @@
+"""What a file format is: a name, suffixes, and the functions that read and write it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from elbmf.errors import InputError, MissingExtraError
+from elbmf.io.table import LabelledMatrix
+
+__all__ = ["Format", "optional_module"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Parameters
+    ----------
+    name : str
+        The name by which it is asked for.
+    suffixes : tuple of str
+        File name endings, with the dot, in lower case; the first is the usual one.
+    description : str
+        One line for listings.
+    read : callable
+        ``read(path, **options) -> LabelledMatrix``. Its keyword-only parameters are the options.
+    write : callable or None
+        ``write(stream, table, **options)``, or None where the format is only read.
+    text : bool
+        Whether it is text; text may be gzipped.
+    magic : tuple of bytes
+        Beginnings of which every such file has one; empty where there is none.
+    keeps_names : bool
+        Whether a written file holds the names of rows and columns.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    read: Callable[..., LabelledMatrix]
+    write: Callable[..., None] | None = None
+    text: bool = False
+    magic: tuple[bytes, ...] = ()
+    keeps_names: bool = True
+
+    @property
+    def read_options(self) -> dict[str, Any]:
+        """Options of reading and their defaults."""
+        return _options_of(self.read)
+
+    @property
+    def write_options(self) -> dict[str, Any]:
+        """Options of writing and their defaults."""
+        return {} if self.write is None else _options_of(self.write)
+
+    def check_options(self, given: Mapping[str, Any], *, action: str) -> None:
+        """Raise where an option does not belong to this format.
+
+        Parameters
+        ----------
+        given : mapping
+            The options the caller passed.
+        action : {"read", "write"}
+            What is to be done.
+        """
+        known = self.read_options if action == "read" else self.write_options
+        unknown = [option for option in given if option not in known]
+        if unknown:
+            has = ", ".join(known) if known else "none"
+            raise InputError(
+                f"{', '.join(map(repr, unknown))} is not an option to {action} the format "
+                f"{self.name!r}. Options it has: {has}."
+            )
+
+
+def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def optional_module(module: str, *, extra: str, purpose: str) -> Any:
+    """Import a module of an optional dependency, or say which extra installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(module.partition(".")[0], extra, purpose) from error

@@ -1,0 +1,102 @@
+"""The registry of file formats, and finding the one a file has.
+
+A new format is a file of its own next to this one, and one line in `FORMATS`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.delimited import CSV, TSV
+from elbmf.io.fimi import FIMI
+from elbmf.io.format import Format
+from elbmf.io.h5ad import H5AD
+from elbmf.io.matrix_market import MATRIX_MARKET
+from elbmf.io.numpy_files import NPY, NPZ
+from elbmf.io.parquet import PARQUET
+from elbmf.io.streams import first_bytes
+
+__all__ = ["FORMATS", "check_content", "format_of"]
+
+FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD)
+
+# Only named in messages: what people give by mistake.
+_FOREIGN_CONTENT = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive (which spreadsheets and npz files are, too)",
+    b"\xd0\xcf\x11\xe0": "an old Office document",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ": "an xz archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
+    b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
+    b"\x80\x04\x95": "a Python pickle (which is never opened, because it can run code)",
+}
+
+
+def format_of(path: Path, name: str | None = None) -> Format:
+    """Return the format of a file by the name given, or else by the file's suffix.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which need not exist.
+    name : str, optional
+        Name of a format; overrides the suffix.
+    """
+    if name is not None:
+        for candidate in FORMATS:
+            if candidate.name == name.lower():
+                return candidate
+        raise InputError(f"there is no file format {name!r}. Known formats: {_listing()}.")
+    lowered = path.name.lower()
+    plain = lowered.removesuffix(".gz")
+    for candidate in FORMATS:
+        if plain.endswith(candidate.suffixes):
+            if plain != lowered and not candidate.text:
+                raise InputError(
+                    f"{path}: only text formats may be gzipped, {candidate.name} may not. "
+                    f"Use the name {path.name[:-3]!r} and an uncompressed file."
+                )
+            return candidate
+    raise InputError(
+        f"{path}: the suffix {Path(plain).suffix!r} belongs to no known format. "
+        f"Rename the file or name the format. Known formats: {_listing()}."
+    )
+
+
+def check_content(path: Path, chosen: Format) -> None:
+    """Raise where a file is missing, empty, or visibly of another format than the chosen one."""
+    head, gzipped = first_bytes(path)
+    if gzipped and not chosen.text:
+        raise FileFormatError(
+            f"{path}: expected a file of the format {chosen.name}, found gzip-compressed data. "
+            "Decompress it first (gunzip)."
+        )
+    if chosen.magic:
+        matches = head.startswith(chosen.magic)
+    else:
+        matches = _recognised(head) is None and b"\0" not in head
+    if not matches:
+        content = _recognised(head) or ("binary data" if b"\0" in head else "something else")
+        raise FileFormatError(
+            f"{path}: expected a file of the format {chosen.name} ({chosen.description}), "
+            f"but its content is {content}. Name the right format or give the right file."
+        )
+
+
+def _recognised(head: bytes) -> str | None:
+    for candidate in FORMATS:
+        if candidate.magic and head.startswith(candidate.magic):
+            return f"of the format {candidate.name} ({candidate.description})"
+    for magic, description in _FOREIGN_CONTENT.items():
+        if head.startswith(magic):
+            return description
+    return None
+
+
+def _listing() -> str:
+    return ", ".join(f"{known.name} ({' '.join(known.suffixes)})" for known in FORMATS)

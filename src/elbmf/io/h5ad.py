@@ -1,0 +1,180 @@
+"""AnnData files (h5ad): the matrix X or a layer, and the names of observations and variables.
+
+They are read and written with h5py alone. Needs the extra ``h5ad``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.format import Format, optional_module
+from elbmf.io.numpy_files import checked_sparse
+from elbmf.io.streams import reading
+from elbmf.io.table import CsrBuilder, LabelledMatrix
+
+__all__ = ["H5AD", "read_h5ad", "write_h5ad"]
+
+_CELLS_PER_BLOCK = 4_000_000
+_SPARSE_KINDS = {
+    "csr_matrix": sparse.csr_array,
+    "csr": sparse.csr_array,
+    "csc_matrix": sparse.csc_array,
+    "csc": sparse.csc_array,
+}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    h5py = optional_module("h5py", extra="h5ad", purpose="reading h5ad files")
+    with reading(path), open(path, "rb"):
+        pass  # A file that may not be read is reported as that, not as damaged.
+    try:
+        with h5py.File(path, "r") as file:
+            yield file
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise FileFormatError(
+            f"{path}: not a valid h5ad file, or cut off: {error}. Copy or write it again."
+        ) from error
+
+
+def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
+    """Read the matrix of a h5ad file: rows are observations, columns are variables.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layer : str, optional
+        Name of a layer to read in place of X.
+    """
+    with _opened(path) as file:
+        values = _read_matrix(path, _matrix_node(path, file, layer), layer or "X")
+        names = [_index(path, file, axis) for axis in ("obs", "var")]
+        return LabelledMatrix(values, *names)
+
+
+def _matrix_node(path: Path, file: Any, layer: str | None) -> Any:
+    layers = list(file["layers"]) if "layers" in file else []
+    has = f"Layers it has: {', '.join(layers) or 'none'}."
+    if layer is not None:
+        if layer not in layers:
+            raise InputError(f"{path}: there is no layer {layer!r}. {has}")
+        return file["layers"][layer]
+    if "X" not in file or file["X"].attrs.get("encoding-type") == "null":
+        raise FileFormatError(
+            f"{path}: has no matrix X; expected the h5ad layout of AnnData. {has} "
+            "Name one with the option layer."
+        )
+    return file["X"]
+
+
+def _read_matrix(path: Path, node: Any, name: str) -> Any:
+    if hasattr(node, "keys"):
+        kind = _text(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
+        shape = node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
+        if kind not in _SPARSE_KINDS or shape is None:
+            raise FileFormatError(
+                f"{path}: {name} is stored as {kind or 'an unmarked group'!r}, expected "
+                "csr_matrix, csc_matrix or a dense array. Convert it with anndata."
+            )
+        parts = tuple(node[part][...] for part in ("data", "indices", "indptr"))
+        return checked_sparse(_SPARSE_KINDS[kind](parts, shape=tuple(map(int, shape))))
+    if node.ndim != 2:
+        raise FileFormatError(
+            f"{path}: {name} has {node.ndim} dimensions, expected 2. Write it again with a recent "
+            "anndata."
+        )
+    builder = CsrBuilder(node.shape[1])
+    step = max(1, _CELLS_PER_BLOCK // max(1, node.shape[1]))
+    for start in range(0, node.shape[0], step):
+        builder.add(node[start : start + step])
+    return builder.build()
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _index(path: Path, file: Any, axis: str) -> list[str] | None:
+    """Return the names along an axis; None where the file has none."""
+    if axis not in file:
+        return None
+    frame = file[axis]
+    if not hasattr(frame, "keys"):
+        # Before version 0.7, data frames were tables of records.
+        for field in ("index", "_index"):
+            if field in (frame.dtype.names or ()):
+                return [_text(name) for name in frame[field].tolist()]
+        return None
+    for field in (_text(frame.attrs.get("_index", "_index")), "index"):
+        if field in frame:
+            return _strings(path, frame[field], f"{axis}/{field}")
+    return None
+
+
+def _strings(path: Path, node: Any, name: str) -> list[str]:
+    if not hasattr(node, "keys"):
+        return [_text(value) for value in node[...].tolist()]
+    if "codes" in node and "categories" in node:
+        categories = _strings(path, node["categories"], name)
+        return [categories[code] for code in node["codes"][...].tolist()]
+    if "values" in node:
+        return _strings(path, node["values"], name)
+    raise FileFormatError(f"{path}: the names in {name} are stored in an unknown way.")
+
+
+def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
+    """Write a minimal h5ad file: X and the names, "0", "1", ... where there are none.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    """
+    h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
+    values = table.values
+    with h5py.File(stream, "w") as file:
+        _mark(file, "anndata", "0.1.0")
+        group = file.create_group("X")
+        _mark(group, "csr_matrix", "0.1.0")
+        group.attrs["shape"] = np.array(values.shape, dtype=np.int64)
+        for part in ("data", "indices", "indptr"):
+            array = getattr(values, part)
+            packing = {"compression": "gzip"} if array.size else {}
+            group.create_dataset(part, data=array, **packing)
+        strings = h5py.string_dtype()
+        for axis, names in (("obs", table.row_labels()), ("var", table.column_labels())):
+            frame = file.create_group(axis)
+            _mark(frame, "dataframe", "0.2.0")
+            frame.attrs["_index"] = "_index"
+            frame.attrs.create("column-order", np.array([], dtype=object), dtype=strings)
+            index = frame.create_dataset("_index", data=np.array(names, object), dtype=strings)
+            _mark(index, "string-array", "0.2.0")
+        for empty in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
+            _mark(file.create_group(empty), "dict", "0.1.0")
+
+
+def _mark(node: Any, kind: str, version: str) -> None:
+    node.attrs["encoding-type"] = kind
+    node.attrs["encoding-version"] = version
+
+
+H5AD = Format(
+    name="h5ad",
+    suffixes=(".h5ad",),
+    description="AnnData, observations by variables",
+    read=read_h5ad,
+    write=write_h5ad,
+    magic=(b"\x89HDF\r\n\x1a\n",),
+)

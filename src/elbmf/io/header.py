@@ -1,0 +1,193 @@
+"""Whether a text table begins with a header line and with a column of row names.
+
+The rules, for what the caller leaves on "auto". They look at the first lines of the file; a
+*text* is a cell that is neither a number, true or false, nor a sign for a missing value.
+
+The first column holds row names when one of these is so:
+
+1. the first line has one field less than all others (it names only the data columns);
+2. below the first line, the column holds text, and is text throughout or has no repeats (so that
+   one stray text in a column of numbers is reported, not taken for a name);
+3. below the first line, its cells are quoted and the last cells of the lines are not;
+4. the first cell of the file is empty beside texts; or is empty or one of the words in
+   `INDEX_WORDS`, above distinct numbers that are not just 0 and 1;
+5. it counts 0, 1, 2, ... or 1, 2, 3, ... over at least three lines, beside cells of only 0 and 1.
+
+The first line is a header when one of these is so for its cells, without that of the row names:
+
+1. it has one field less than all others;
+2. one of them is text (a missing value alone never makes a header: it is reported);
+3. its last cell is quoted and that of the next line is not;
+4. the cell above the row names is empty and not quoted;
+5. they are at least three distinct whole numbers, not just 0 and 1, above cells of only 0 and 1
+   (numeric ids, years);
+6. they are at least five whole numbers, each one more than the one before.
+
+A header of two numbers such as ``0,1`` is thus taken for data; force it with ``header=True``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from elbmf.io.cells import is_missing, is_number, is_text, parse_cell
+
+__all__ = ["INDEX_WORDS", "Record", "detect_header", "detect_pairs_header", "detect_row_names"]
+
+INDEX_WORDS = frozenset(
+    {"id", "ids", "index", "key", "name", "names", "row", "rows", "rowname", "rownames", "row_name"}
+    | {"row_names", "row_id", "rowid", "unnamed: 0"}
+)
+
+_PAIR_WORDS = INDEX_WORDS | frozenset(
+    {"i", "j", "from", "to", "source", "target", "variable", "label", "col", "cols"}
+    | {"column", "item", "user", "customer", "gene", "patient", "sample", "feature", "cell"}
+    | {"object", "attribute", "transaction", "product", "role", "permission", "document", "word"}
+    | {"term", "subject", "movie", "tag"}
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a table, or several where a quoted field contains line ends.
+
+    Parameters
+    ----------
+    line : int
+        Number of its first line in the file, from 1.
+    fields : list of str
+        Its fields, without quotes.
+    first_quoted, last_quoted : bool
+        Whether the first and the last field stand in quotes.
+    """
+
+    line: int
+    fields: list[str]
+    first_quoted: bool = False
+    last_quoted: bool = False
+
+
+def _header_is_one_short(sample: Sequence[Record]) -> bool:
+    width = len(sample[0].fields)
+    return len(sample) > 1 and all(len(record.fields) == width + 1 for record in sample[1:])
+
+
+def detect_row_names(sample: Sequence[Record]) -> bool:
+    """Apply the rules for row names to the first records of a file."""
+    if _header_is_one_short(sample):
+        return True
+    below = sample[1:] or sample
+    column = [record.fields[0] for record in below if record.fields]
+    if not column or max(len(record.fields) for record in sample) < 2:
+        return False
+    distinct = len(set(column)) == len(column)
+    texts = [is_text(cell) for cell in column]
+    if all(texts) or (any(texts) and distinct):
+        return True
+    if all(record.first_quoted and not record.last_quoted for record in below):
+        return True
+    if len(sample) > 1 and _corner_names_index(sample[0].fields, column):
+        return True
+    return any(map(_counts_up_beside_binary, (sample, sample[1:])))
+
+
+def _corner_names_index(first: Sequence[str], column: Sequence[str]) -> bool:
+    corner = first[0].strip().lower() if first else "0"
+    if not corner and any(map(is_text, first)):
+        return True
+    if (corner and corner not in INDEX_WORDS) or not all(map(is_number, column)):
+        return False
+    numbers = {parse_cell(cell) for cell in column}
+    return len(numbers) == len(column) and not numbers <= {0, 1}
+
+
+def _counts_up_beside_binary(records: Sequence[Record]) -> bool:
+    return (
+        len(records) >= 3
+        and _is_run([record.fields[0] for record in records if record.fields], starts=(0, 1))
+        and _is_binary(record.fields[1:] for record in records)
+    )
+
+
+def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
+    """Apply the rules for a header to the first records of a file.
+
+    Parameters
+    ----------
+    sample : sequence of Record
+        The first records.
+    row_names : bool
+        Whether the first column holds row names.
+    """
+    if _header_is_one_short(sample):
+        return True
+    skipped = 1 if row_names else 0
+    first, below = sample[0].fields[skipped:], sample[1:]
+    if any(map(is_text, first)):
+        return True
+    if not below:
+        return False
+    if sample[0].last_quoted and not below[0].last_quoted:
+        return True
+    if row_names and not sample[0].first_quoted and not sample[0].fields[0].strip():
+        return True
+    if any(map(is_missing, first)):
+        return False
+    binary = _is_binary(record.fields[skipped:] for record in below)
+    return (binary and _are_ids(first)) or (len(first) >= 5 and _is_run(first))
+
+
+def detect_pairs_header(sample: Sequence[Record]) -> bool:
+    """Whether the first line of a table of (row, column[, value]) entries is a header.
+
+    It is when its value is not a number while the next is; when the row or the column is text
+    above numbers only; or when both row and column are usual titles (row, column, user, item,
+    patient, gene, ...; also ending in ``_id`` or ``_name``).
+    """
+    first, below = sample[0].fields, sample[1:]
+    if len(first) < 2:
+        return False
+    if len(first) == 3 and not is_number(first[2]):
+        return is_text(first[2]) or sample[0].last_quoted
+    for position in (0, 1):
+        cells = [record.fields[position] for record in below if len(record.fields) > position]
+        if cells and is_text(first[position]) and all(map(is_number, cells)):
+            return True
+    return all(_is_title(cell) for cell in first[:2])
+
+
+def _is_title(cell: str) -> bool:
+    word = cell.strip().lower()
+    return {word, word.removesuffix("s")} & _PAIR_WORDS != set() or word.endswith(
+        ("_id", "_name", " id", " name")
+    )
+
+
+def _is_binary(rows: Iterable[Sequence[str]]) -> bool:
+    """Whether all cells are 0 or 1 (or true or false)."""
+    seen: set[str] = set()
+    for cells in rows:
+        seen.update(cells)
+    return all(is_number(cell) and parse_cell(cell) in (0, 1) for cell in seen)
+
+
+def _whole_numbers(cells: Sequence[str]) -> list[int] | None:
+    try:
+        return [int(cell) for cell in cells]
+    except ValueError:
+        return None
+
+
+def _are_ids(cells: Sequence[str]) -> bool:
+    numbers = _whole_numbers(cells)
+    if numbers is None or len(numbers) < 3:
+        return False
+    return len(set(numbers)) == len(numbers) and not set(numbers) <= {0, 1}
+
+
+def _is_run(cells: Sequence[str], starts: tuple[int, ...] | None = None) -> bool:
+    numbers = _whole_numbers(cells)
+    if not numbers or (starts is not None and numbers[0] not in starts):
+        return False
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))

@@ -1,0 +1,286 @@
+"""Saved models: a folder with the factors, a description, and tables for reading.
+
+Files of the folder:
+
+``model.json``
+    ``format`` ("elbmf-model"), ``format_version``, ``shape`` (rows, components, columns),
+    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes.
+``factors.npz``
+    Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
+    ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are
+    names, ``row_names_utf8``, ``row_names_offsets`` and the same for ``column_names``: the i-th
+    name is ``utf8[offsets[i]:offsets[i + 1]]``.
+``components.tsv``, ``rows.tsv``, ``columns.tsv``
+    On request, see `elbmf.io.model_tables`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.model_tables import MODEL_TABLES
+from elbmf.io.names import pack_names, unpack_names
+from elbmf.io.streams import reading, temporary_sibling, writing
+from elbmf.io.table import LabelledMatrix
+
+__all__ = ["SavedModel", "load_model", "save_model"]
+
+_FORMAT = "elbmf-model"
+_FORMAT_VERSION = 1
+_JSON, _FACTORS = "model.json", "factors.npz"
+
+
+@dataclass
+class SavedModel:
+    """A Boolean factorization with names and notes.
+
+    Parameters
+    ----------
+    U : scipy.sparse.csr_array
+        Rows by components, boolean.
+    V : scipy.sparse.csr_array
+        Components by columns, boolean.
+    row_names, column_names : list of str, optional
+        Names of the rows and columns of the matrix.
+    info : dict
+        Notes that JSON can hold: method, parameters, measures, history, versions.
+    """
+
+    U: sparse.csr_array
+    V: sparse.csr_array
+    row_names: list[str] | None = None
+    column_names: list[str] | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        left = LabelledMatrix(self.U, self.row_names)
+        right = LabelledMatrix(self.V, None, self.column_names)
+        if left.shape[1] != right.shape[0]:
+            raise InputError(
+                f"U has {left.shape[1]} columns and V has {right.shape[0]} rows; both must be the "
+                "number of components."
+            )
+        for name, matrix in (("U", left.values), ("V", right.values)):
+            if not bool(np.all(matrix.data == 1)):
+                raise InputError(f"{name} must hold only 0 and 1. Round the factors first.")
+        self.U, self.V = left.values.astype(bool), right.values.astype(bool)
+        self.row_names, self.column_names = left.row_names, right.column_names
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Number of rows, of components and of columns."""
+        return int(self.U.shape[0]), int(self.U.shape[1]), int(self.V.shape[1])
+
+    def components(self) -> list[tuple[list[str], list[str]]]:
+        """Return for each component the names of its rows and of its columns.
+
+        Where there are no names, positions from 0 stand for them.
+        """
+        rows = LabelledMatrix(self.U, self.row_names).row_labels()
+        columns = LabelledMatrix(self.V, None, self.column_names).column_labels()
+        members = self.U.T.tocsr()
+        return [
+            (
+                [rows[i] for i in np.sort(_row(members, component))],
+                [columns[j] for j in _row(self.V, component)],
+            )
+            for component in range(self.shape[1])
+        ]
+
+
+def _row(matrix: Any, row: int) -> np.ndarray:
+    return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+
+
+def save_model(
+    directory: str | os.PathLike[str],
+    model: SavedModel,
+    *,
+    overwrite: bool = False,
+    tsv: bool = False,
+) -> None:
+    """Save a model as a folder, which appears as a whole or not at all.
+
+    Parameters
+    ----------
+    directory : path-like
+        The folder to create; it may exist if it is empty.
+    model : SavedModel
+        What to save.
+    overwrite : bool
+        Whether the files of a model in an existing folder are replaced. Other files in it are
+        left alone.
+    tsv : bool
+        Whether to add tables of components, rows and columns for reading.
+    """
+    target = Path(directory)
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target}: is a file, expected the name of a folder for the model.")
+    with writing(target):
+        occupied = target.is_dir() and any(target.iterdir())
+    if occupied and not overwrite:
+        raise InputError(
+            f"{target}: the folder exists and is not empty. Choose another name, or pass "
+            "overwrite=True to replace the model in it."
+        )
+    temporary = temporary_sibling(target.absolute())
+    with writing(target):
+        try:
+            temporary.mkdir()
+            _write_files(temporary, model, tsv=tsv)
+            if occupied:
+                _replace_files(temporary, target)
+            else:
+                if target.is_dir():
+                    target.rmdir()
+                temporary.rename(target)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
+    rows, components, columns = model.shape
+    arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
+    for name, factor in (("U", model.U), ("V", model.V)):
+        arrays[f"{name}_indptr"], arrays[f"{name}_indices"] = factor.indptr, factor.indices
+    for key in ("row_names", "column_names"):
+        names = getattr(model, key)
+        if names is not None:
+            arrays[f"{key}_utf8"], arrays[f"{key}_offsets"] = pack_names(names)
+    np.savez_compressed(directory / _FACTORS, **arrays)
+    description = {
+        "format": _FORMAT,
+        "format_version": _FORMAT_VERSION,
+        "shape": {"rows": rows, "components": components, "columns": columns},
+        "factors_sha256": hashlib.sha256((directory / _FACTORS).read_bytes()).hexdigest(),
+        "info": _plain(model.info, "info"),
+    }
+    text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    (directory / _JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
+    if tsv:
+        for file_name, lines in MODEL_TABLES.items():
+            with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(line + "\n" for line in lines(model))
+
+
+def _replace_files(source: Path, target: Path) -> None:
+    """Move the new files over the old ones; the description last, since it ties them together."""
+    for file_name in (_FACTORS, *MODEL_TABLES, _JSON):
+        if (source / file_name).exists():
+            os.replace(source / file_name, target / file_name)
+        else:
+            # Tables of the previous model would contradict the new one.
+            (target / file_name).unlink(missing_ok=True)
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Return notes as JSON can hold them; numbers that are not finite become null."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"{where}: keys must be strings, got {key!r}.")
+        return {key: _plain(item, f"{where}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{where}[{position}]") for position, item in enumerate(value)]
+    raise InputError(
+        f"{where}: expected text, numbers, lists or dicts, got {type(value).__name__}, which JSON "
+        "cannot hold. Convert or remove it."
+    )
+
+
+def load_model(directory: str | os.PathLike[str]) -> SavedModel:
+    """Load a model that `save_model` saved.
+
+    Parameters
+    ----------
+    directory : path-like
+        The folder.
+    """
+    source = Path(directory)
+    if not source.exists():
+        raise InputError(f"{source}: there is no such folder. Check the spelling.")
+    if not source.is_dir():
+        raise InputError(f"{source}: is a file, expected the folder of a saved model.")
+    description = _read_description(source / _JSON)
+    try:
+        return _read_factors(source / _FACTORS, description)
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, FileFormatError):
+            raise
+        raise FileFormatError(
+            f"{source / _FACTORS}: not the factors of a model, or damaged: {error}. "
+            "Save the model again."
+        ) from error
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise FileFormatError(
+            f"{path.parent}: is not a saved model, it has no {_JSON}. Name the folder that "
+            "save_model wrote."
+        )
+    try:
+        with reading(path):
+            description = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(
+            f"{path}: not valid JSON, or cut off: {error}. Save the model again."
+        ) from error
+    if not isinstance(description, dict) or description.get("format") != _FORMAT:
+        raise FileFormatError(
+            f"{path}: is not the description of a model, expected the entry "
+            f'"format": "{_FORMAT}". Name the folder that save_model wrote.'
+        )
+    version = description.get("format_version")
+    if version != _FORMAT_VERSION:
+        raise FileFormatError(
+            f"{path}: expected format_version {_FORMAT_VERSION}, found {version!r}. Load it with "
+            "the version of elbmf that saved it, or save it again."
+        )
+    return description
+
+
+def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
+    if not path.exists():
+        raise FileFormatError(f"{path}: is missing, so the model is incomplete. Save it again.")
+    with reading(path):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != description.get("factors_sha256"):
+        raise FileFormatError(
+            f"{path}: is damaged, or not the file that {_JSON} describes (its SHA-256 differs). "
+            "Save the model again."
+        )
+    with np.load(path, allow_pickle=False) as archive:
+        rows, components, columns = (int(size) for size in archive["shape"])
+        names: list[list[str] | None] = []
+        for key in ("row_names", "column_names"):
+            packed = f"{key}_utf8" in archive.files
+            utf8, offsets = f"{key}_utf8", f"{key}_offsets"
+            names.append(unpack_names(archive[utf8], archive[offsets]) if packed else None)
+        factors = []
+        for name, shape in (("U", (rows, components)), ("V", (components, columns))):
+            indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]
+            ones = np.ones(indices.size, dtype=bool)
+            factor = sparse.csr_array((ones, indices, indptr), shape=shape)
+            factor.check_format(full_check=True)
+            factors.append(factor)
+    return SavedModel(factors[0], factors[1], names[0], names[1], description.get("info", {}))

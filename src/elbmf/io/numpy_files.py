@@ -1,0 +1,209 @@
+"""The numpy formats npz (sparse, or one array, with names) and npy (one dense array).
+
+A written npz is one that ``scipy.sparse.load_npz`` reads; the names lie beside the matrix in
+arrays of their own, see `elbmf.io.names`. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.format import Format
+from elbmf.io.names import pack_names, unpack_names
+from elbmf.io.streams import reading
+from elbmf.io.table import CsrBuilder, LabelledMatrix
+
+__all__ = ["NPY", "NPZ", "checked_sparse", "read_npy", "read_npz", "write_npy", "write_npz"]
+
+_CELLS_PER_BLOCK = 4_000_000
+_NAME_FIELDS = ("row_names", "column_names")
+
+
+@contextmanager
+def _numpy_errors(path: Path, kind: str) -> Iterator[None]:
+    try:
+        with reading(path):
+            yield
+    except FileFormatError:
+        raise
+    except (ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, InputError):
+            raise
+        if "pickle" in str(error):
+            raise FileFormatError(
+                f"{path}: expected numbers, found Python objects, which are never unpickled "
+                "because that can run code. Save the array with a dtype of bool, int or float."
+            ) from error
+        raise FileFormatError(
+            f"{path}: not a valid {kind} file, or cut off: {error}. Write or copy the file again."
+        ) from error
+
+
+def read_npz(path: Path, *, key: str | None = None) -> LabelledMatrix:
+    """Read a npz file: a scipy sparse matrix, or a dense 2-d array, and names if it has them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    key : str, optional
+        Which array to take; needed only where several have two dimensions.
+    """
+    with _numpy_errors(path, "npz"), np.load(path, allow_pickle=False) as archive:
+        if key is None and {"format", "shape", "data"} <= set(archive.files):
+            matrix: Any = checked_sparse(sparse.load_npz(path))
+        else:
+            matrix = _only_matrix(path, archive, key)
+        names = [_names_in(archive, field) for field in _NAME_FIELDS]
+        return LabelledMatrix(matrix, *names)
+
+
+def checked_sparse(matrix: Any) -> Any:
+    """Return a sparse matrix whose index arrays are known to be in range.
+
+    Index arrays from a file could otherwise point outside of the memory of the matrix.
+    """
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix
+
+
+def _only_matrix(path: Path, archive: Any, key: str | None) -> np.ndarray:
+    if key is not None:
+        if key not in archive.files:
+            raise InputError(
+                f"{path}: has no array {key!r}. Arrays it has: {', '.join(archive.files)}."
+            )
+        return _checked_array(path, archive[key])
+    found = [name for name in archive.files if archive[name].ndim == 2]
+    if len(found) == 1:
+        return _checked_array(path, archive[found[0]])
+    arrays = ", ".join(f"{name} {archive[name].shape}" for name in archive.files) or "none"
+    advice = "Choose one with the option key." if found else "Save a 2-d array or a sparse matrix."
+    raise FileFormatError(
+        f"{path}: expected a scipy sparse matrix or one array with 2 dimensions, found "
+        f"{len(found)} such arrays. Arrays and their shapes: {arrays}. {advice}"
+    )
+
+
+def _checked_array(path: Path, array: np.ndarray) -> np.ndarray:
+    if array.ndim != 2:
+        raise FileFormatError(
+            f"{path}: expected an array with 2 dimensions, found one of shape {array.shape}. "
+            "Reshape it to rows and columns."
+        )
+    if array.dtype.kind not in "biuf":
+        raise FileFormatError(
+            f"{path}: expected an array of booleans or real numbers, found the type "
+            f"{array.dtype}. Convert it to bool, int or float."
+        )
+    return array
+
+
+def _names_in(archive: Any, field: str) -> list[str] | None:
+    packed, offsets = f"{field}_utf8", f"{field}_offsets"
+    if packed in archive.files and offsets in archive.files:
+        return unpack_names(archive[packed], archive[offsets])
+    if field in archive.files and archive[field].dtype.kind == "U":
+        return [str(name) for name in archive[field].ravel()]
+    return None
+
+
+def write_npz(stream: IO[bytes], table: LabelledMatrix) -> None:
+    """Write a compressed npz file that ``scipy.sparse.load_npz`` reads, too.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    """
+    values = table.values
+    arrays: dict[str, Any] = {
+        "format": np.array(b"csr"),
+        "shape": np.array(values.shape),
+        "data": values.data,
+        "indices": values.indices,
+        "indptr": values.indptr,
+        "_is_array": np.array(True),
+    }
+    for field in _NAME_FIELDS:
+        names = getattr(table, field)
+        if names is not None:
+            arrays[f"{field}_utf8"], arrays[f"{field}_offsets"] = pack_names(names)
+    np.savez_compressed(stream, **arrays)
+
+
+def read_npy(path: Path) -> LabelledMatrix:
+    """Read a npy file that holds one 2-d array, a block of rows at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    with _numpy_errors(path, "npy"):
+        # Only the header says whether mapping is possible: it is not for objects or no cells.
+        array = _checked_array(path, _mapped(path))
+        builder = CsrBuilder(array.shape[1])
+        step = max(1, _CELLS_PER_BLOCK // max(1, array.shape[1]))
+        for start in range(0, array.shape[0], step):
+            builder.add(np.asarray(array[start : start + step]))
+        return LabelledMatrix(builder.build())
+
+
+def _mapped(path: Path) -> np.ndarray:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        if "empty" in str(error):
+            return np.load(path, allow_pickle=False)
+        raise
+
+
+def write_npy(stream: IO[bytes], table: LabelledMatrix) -> None:
+    """Write a dense npy file, a block of rows at a time; the format has no place for names.
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    """
+    values = table.values
+    descr = np.lib.format.dtype_to_descr(values.dtype)
+    header = {"descr": descr, "fortran_order": False, "shape": table.shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    step = max(1, _CELLS_PER_BLOCK // max(1, table.shape[1]))
+    for start in range(0, table.shape[0], step):
+        stream.write(values[start : start + step].toarray().tobytes())
+
+
+NPZ = Format(
+    name="npz",
+    suffixes=(".npz",),
+    description="sparse matrix of scipy, or array of numpy",
+    read=read_npz,
+    write=write_npz,
+    magic=(b"PK\x03\x04", b"PK\x05\x06"),
+)
+NPY = Format(
+    name="npy",
+    suffixes=(".npy",),
+    description="dense array of numpy",
+    read=read_npy,
+    write=write_npy,
+    magic=(b"\x93NUMPY",),
+    keeps_names=False,
+)

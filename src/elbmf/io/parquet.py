@@ -1,0 +1,257 @@
+"""Parquet files: wide tables, or (row, column[, value]) pairs. Needs the extra ``parquet``.
+
+Wide: boolean or numeric columns. Row names are the index that pandas notes in the file, or else
+a first column of text.
+
+Pairs: two or three columns, of which the first two name row and column. That is what "auto" takes
+a file for if it has exactly 2 or 3 columns and no pandas index, both first columns are text,
+categories or whole numbers, whole numbers among them are not just 0 and 1, and a third column is
+numeric. A wide table of the same kind needs ``layout="wide"``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.delimited_pairs import check_pair_names
+from elbmf.io.format import Format, optional_module
+from elbmf.io.streams import reading
+from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
+
+__all__ = ["PARQUET", "read_parquet", "write_parquet"]
+
+_CELLS_PER_BLOCK = 4_000_000
+_ROWS_PER_GROUP = 1 << 16
+
+
+def _pyarrow(purpose: str) -> tuple[Any, Any]:
+    pyarrow = optional_module("pyarrow", extra="parquet", purpose=purpose)
+    return pyarrow, optional_module("pyarrow.parquet", extra="parquet", purpose=purpose)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
+    pyarrow, parquet = _pyarrow("reading parquet files")
+    try:
+        with reading(path), parquet.ParquetFile(path) as file:
+            yield pyarrow, file
+    except (pyarrow.ArrowException, InputError) as error:
+        if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
+            raise
+        raise FileFormatError(
+            f"{path}: not a valid parquet file, or cut off: {error}. Copy or write it again."
+        ) from error
+
+
+def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
+    """Read a parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layout : {"auto", "wide", "pairs"}
+        One column of the file per column of the matrix, or one line per entry.
+    """
+    if layout not in ("auto", "wide", "pairs"):
+        raise InputError(f"layout must be one of 'auto', 'wide', 'pairs', got {layout!r}.")
+    with _opened(path) as (pyarrow, file):
+        schema = file.schema_arrow
+        if len(schema) == 0:
+            raise FileFormatError(f"{path}: the table has no columns, expected a matrix.")
+        if layout == "pairs" or (layout == "auto" and _looks_like_pairs(pyarrow, file, schema)):
+            return _read_pairs(path, pyarrow, file, schema)
+        return _read_wide(path, pyarrow, file, schema)
+
+
+def _is_text(pyarrow: Any, kind: Any) -> bool:
+    types = pyarrow.types
+    if types.is_dictionary(kind):
+        return _is_text(pyarrow, kind.value_type)
+    return types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
+
+
+def _is_number(pyarrow: Any, kind: Any) -> bool:
+    types = pyarrow.types
+    return types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+
+
+def _pandas_index(schema: Any) -> str | None:
+    """Return the column that pandas notes as the index of the table, if there is one."""
+    noted = (schema.metadata or {}).get(b"pandas")
+    if noted is None:
+        return None
+    columns = json.loads(noted).get("index_columns", [])
+    named = [column for column in columns if isinstance(column, str) and column in schema.names]
+    return named[0] if len(named) == 1 else None
+
+
+def _looks_like_pairs(pyarrow: Any, file: Any, schema: Any) -> bool:
+    kinds = schema.types
+    if len(kinds) not in (2, 3) or _pandas_index(schema) is not None:
+        return False
+    if len(kinds) == 3 and not _is_number(pyarrow, kinds[2]):
+        return False
+    for position, kind in enumerate(kinds[:2]):
+        if pyarrow.types.is_integer(kind):
+            cells = _column(pyarrow, file, schema, position)
+            if not len(cells) or set(pyarrow.compute.unique(cells).to_pylist()) <= {0, 1, None}:
+                return False
+        elif not _is_text(pyarrow, kind) and not pyarrow.types.is_dictionary(kind):
+            return False
+    return True
+
+
+def _column(pyarrow: Any, file: Any, schema: Any, position: int) -> Any:
+    optional_module("pyarrow.compute", extra="parquet", purpose="reading parquet files")
+    column = file.read(columns=[schema.names[position]]).column(0)
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _no_nulls(path: Path, cells: Any, name: str, first_row: int = 0) -> Any:
+    if cells.null_count:
+        row = first_row + int(np.argmax(cells.is_null().to_numpy(zero_copy_only=False)))
+        raise FileFormatError(
+            f"{path}, column {name!r}, row {row} (from 0): the value is missing (null), which is "
+            "not 0. Fill it in or remove its row or column."
+        )
+    return cells
+
+
+def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
+    if len(schema) not in (2, 3):
+        raise FileFormatError(
+            f"{path}: expected pairs, which have 2 columns (row, column) or 3 (row, column, "
+            f"value), found {len(schema)}. For a wide table use layout='wide'."
+        )
+    codes: list[np.ndarray] = []
+    names: list[list[str]] = []
+    for position in (0, 1):
+        cells = _column(pyarrow, file, schema, position)
+        _no_nulls(path, cells, schema.names[position])
+        if pyarrow.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        # Encoding anew gives the names that occur, in the order in which they do.
+        encoded = cells.dictionary_encode()
+        codes.append(encoded.indices.to_numpy(zero_copy_only=False))
+        names.append([str(name) for name in encoded.dictionary.to_pylist()])
+    values = None
+    if len(schema) == 3:
+        if not _is_number(pyarrow, schema.types[2]):
+            raise _not_numeric(path, schema, 2)
+        cells = _no_nulls(path, _column(pyarrow, file, schema, 2), schema.names[2])
+        values = cells.to_numpy(zero_copy_only=False)
+    shape = (len(names[0]), len(names[1]))
+    matrix, conflict = csr_from_pairs(codes[0], codes[1], values, shape)
+    if conflict is not None:
+        raise FileFormatError(
+            f"{path}: the pair ({names[0][conflict[0]]!r}, {names[1][conflict[1]]!r}) comes with "
+            "different values. Keep one of them."
+        )
+    return LabelledMatrix(matrix, names[0], names[1])
+
+
+def _not_numeric(path: Path, schema: Any, position: int) -> FileFormatError:
+    return FileFormatError(
+        f"{path}: the column {schema.names[position]!r} is of type {schema.types[position]}, "
+        "expected booleans or numbers. Only the first column may hold text, as row names; remove "
+        "or convert the others."
+    )
+
+
+def _read_wide(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
+    # The schema builds these lists anew each time it is asked.
+    all_names, kinds = schema.names, schema.types
+    index = _pandas_index(schema)
+    index_position = None
+    if index is not None:
+        index_position = all_names.index(index)
+    elif _is_text(pyarrow, kinds[0]):
+        index_position = 0
+    positions = [position for position in range(len(kinds)) if position != index_position]
+    for position in positions:
+        if not _is_number(pyarrow, kinds[position]):
+            raise _not_numeric(path, schema, position)
+    builder = CsrBuilder(len(positions))
+    row_names: list[str] = []
+    # Rows in batches rather than whole columns: of a wide table, only one batch is ever dense.
+    rows_per_batch = max(1, min(_ROWS_PER_GROUP, _CELLS_PER_BLOCK // len(kinds)))
+    first_row = 0
+    for batch in file.iter_batches(batch_size=rows_per_batch):
+        columns = [
+            _no_nulls(path, cells, name, first_row)
+            for cells, name in zip(batch.columns, all_names, strict=True)
+        ]
+        if index_position is not None:
+            row_names += map(str, columns.pop(index_position).to_pylist())
+        dense = [cells.to_numpy(zero_copy_only=False) for cells in columns]
+        builder.add(np.stack(dense, axis=1) if dense else np.zeros((len(batch), 0), bool))
+        first_row += len(batch)
+    names = None if index_position is None else row_names
+    return LabelledMatrix(builder.build(), names, [all_names[position] for position in positions])
+
+
+def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wide") -> None:
+    """Write a parquet file; columns without names are called "0", "1", ....
+
+    Parameters
+    ----------
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    layout : {"wide", "pairs"}
+        One column of the file per column of the matrix, with row names in a first column of text;
+        or columns row, column and, unless the matrix is boolean, value.
+    """
+    if layout not in ("wide", "pairs"):
+        raise InputError(f"layout must be one of 'wide', 'pairs', got {layout!r}.")
+    pyarrow, parquet = _pyarrow("writing parquet files")
+    if layout == "pairs":
+        check_pair_names(table)
+        entries = table.values.tocoo()
+        columns = {
+            "row": _categories(pyarrow, entries.row, table.row_labels()),
+            "column": _categories(pyarrow, entries.col, table.column_labels()),
+        }
+        if table.values.dtype != bool:
+            columns["value"] = pyarrow.array(entries.data)
+        parquet.write_table(pyarrow.table(columns), stream)
+        return
+    rows, width = table.shape
+    value_type = pyarrow.from_numpy_dtype(table.values.dtype)
+    fields = [pyarrow.field(name, value_type) for name in table.column_labels()]
+    if table.row_names is not None:
+        fields.insert(0, pyarrow.field("row", pyarrow.string()))
+    schema = pyarrow.schema(fields)
+    step = max(1, min(_ROWS_PER_GROUP, _CELLS_PER_BLOCK // max(1, width)))
+    with parquet.ParquetWriter(stream, schema) as writer:
+        for start in range(0, rows, step):
+            dense = table.values[start : start + step].toarray(order="F")
+            arrays = [pyarrow.array(dense[:, column]) for column in range(width)]
+            if table.row_names is not None:
+                arrays.insert(0, pyarrow.array(table.row_names[start : start + step]))
+            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+
+def _categories(pyarrow: Any, codes: np.ndarray, names: list[str]) -> Any:
+    return pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array(codes.astype(np.int32)), pyarrow.array(names, pyarrow.string())
+    )
+
+
+PARQUET = Format(
+    name="parquet",
+    suffixes=(".parquet", ".pq"),
+    description="Apache Parquet table or pairs",
+    read=read_parquet,
+    write=write_parquet,
+    magic=(b"PAR1",),
+)

@@ -1,0 +1,172 @@
+"""Opening files for reading and writing: gzip undone, errors made clear, writes atomic."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import secrets
+import shutil
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, cast
+
+from elbmf.errors import FileFormatError, InputError
+
+__all__ = [
+    "GZIP_MAGIC",
+    "first_bytes",
+    "line_blocks",
+    "open_bytes",
+    "reading",
+    "replacing",
+    "temporary_sibling",
+    "writing",
+]
+
+GZIP_MAGIC = b"\x1f\x8b"
+_BLOCK_BYTES = 4 << 20
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn the errors of opening or reading a file into clear ones."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{path}: there is no such file. Check the spelling and the folder."
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path}: is a folder, expected a file. Name a file inside it.") from error
+    except PermissionError as error:
+        raise InputError(
+            f"{path}: may not be read (permission denied). Change its permissions or copy it."
+        ) from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileFormatError(
+            f"{path}: the compressed data is damaged or cut off ({error}). "
+            "Copy or download the file again."
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path}: could not be read: {error.strerror or error}.") from error
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; gzip is recognised by content and undone."""
+    with reading(path), open(path, "rb") as raw:
+        if raw.peek(2)[:2] == GZIP_MAGIC:
+            with gzip.open(raw, "rb") as unzipped:
+                yield io.BufferedReader(unzipped, 1 << 20)
+        else:
+            yield raw
+
+
+def first_bytes(path: Path, count: int = 4096) -> tuple[bytes, bool]:
+    """Return how the content of a file begins, and whether it was gzipped.
+
+    Parameters
+    ----------
+    path : Path
+        An existing, non-empty regular file; anything else is an error.
+    count : int
+        How many bytes are wanted.
+    """
+    with reading(path):
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(
+                f"{path}: is not a regular file but a pipe or device. "
+                "Save the data to a file and read that."
+            )
+        if status.st_size == 0:
+            raise FileFormatError(f"{path}: the file is empty (0 bytes), expected a matrix.")
+        with open(path, "rb") as raw:
+            gzipped = raw.read(2) == GZIP_MAGIC
+    with open_bytes(path) as stream:
+        head = stream.read(count)
+    if not head:
+        raise FileFormatError(f"{path}: is empty once decompressed, expected a matrix.")
+    return head, gzipped
+
+
+def line_blocks(stream: IO[bytes], *, quoting: bool = False) -> Iterator[bytes]:
+    """Cut a text stream into blocks of whole lines, a few megabytes each.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The text.
+    quoting : bool
+        Whether line ends between double quotes belong to a field; a block then never ends
+        inside such a field.
+    """
+    while True:
+        # One line more than needed, so that a first block holds at least two lines.
+        parts = [stream.read(_BLOCK_BYTES), stream.readline(), stream.readline()]
+        if quoting:
+            quotes = sum(part.count(b'"') for part in parts)
+            while quotes % 2 and (line := stream.readline()):
+                parts.append(line)
+                quotes += line.count(b'"')
+        block = b"".join(parts)
+        if not block:
+            return
+        yield block
+
+
+def temporary_sibling(path: Path) -> Path:
+    """Return an unused hidden name next to a path, on the same file system."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn the errors of writing a file or folder into clear ones."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(
+            f"{path}: cannot be written, the folder {path.parent} does not exist. Create it first."
+        ) from error
+    except NotADirectoryError as error:
+        raise InputError(
+            f"{path}: cannot be written, {path.parent} is not a folder. Choose another place."
+        ) from error
+    except PermissionError as error:
+        raise InputError(
+            f"{path}: may not be written (permission denied). "
+            "Choose another place or change the permissions of its folder."
+        ) from error
+    except OSError as error:
+        raise InputError(f"{path}: could not be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def replacing(path: Path, *, compress: bool) -> Iterator[IO[bytes]]:
+    """Open a stream whose content becomes the file at the end, or not at all on an error."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a folder, expected the name of a file to write.")
+    temporary = temporary_sibling(target)
+    with writing(path):
+        try:
+            with open(temporary, "x+b") as raw:
+                if compress:
+                    # No name and no time inside: equal data gives equal files.
+                    with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped:
+                        yield cast(IO[bytes], zipped)
+                else:
+                    yield raw
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)

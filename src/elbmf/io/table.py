@@ -1,0 +1,201 @@
+"""The labelled sparse matrix that every file format reads into and writes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import InputError
+
+__all__ = ["CsrBuilder", "LabelledMatrix", "canonical_csr", "compact", "csr_from_pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledMatrix:
+    """A sparse matrix and, where known, the names of its rows and columns.
+
+    Parameters
+    ----------
+    values : scipy.sparse.csr_array
+        Boolean or real matrix. Any other 2-d sparse or dense matrix is converted. It is kept in
+        canonical form: indices sorted, duplicates summed, no stored zeros.
+    row_names, column_names : sequence of str, optional
+        One name per row or column; None where the file has no names.
+    """
+
+    values: sparse.csr_array
+    row_names: list[str] | None = None
+    column_names: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", canonical_csr(self.values))
+        for axis, field in enumerate(("row_names", "column_names")):
+            names = getattr(self, field)
+            if names is not None:
+                object.__setattr__(self, field, _checked_names(names, field, self.shape[axis]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        rows, columns = self.values.shape
+        return int(rows), int(columns)
+
+    def row_labels(self) -> list[str]:
+        """Return the row names, or "0", "1", ... where there are none."""
+        return _labels(self.row_names, self.shape[0])
+
+    def column_labels(self) -> list[str]:
+        """Return the column names, or "0", "1", ... where there are none."""
+        return _labels(self.column_names, self.shape[1])
+
+
+def _labels(names: list[str] | None, count: int) -> list[str]:
+    return [str(index) for index in range(count)] if names is None else names
+
+
+def _checked_names(names: Sequence[str], field: str, expected: int) -> list[str]:
+    if isinstance(names, str):
+        raise InputError(f"{field} must be a list of strings, got the single string {names!r}.")
+    checked = [str(name) if isinstance(name, str) else name for name in names]
+    for position, name in enumerate(checked):
+        if not isinstance(name, str):
+            raise InputError(
+                f"{field} must be strings; the one at position {position} is {name!r} of type "
+                f"{type(name).__name__}. Convert it with str()."
+            )
+    if len(checked) != expected:
+        kind = field.removesuffix("_names")
+        raise InputError(
+            f"{field} must hold one name for each of the {expected} {kind}s of the matrix, "
+            f"got {len(checked)}."
+        )
+    return checked
+
+
+def canonical_csr(matrix: Any) -> sparse.csr_array:
+    """Return a matrix as canonical CSR, leaving the caller's own matrix unchanged.
+
+    Parameters
+    ----------
+    matrix : sparse matrix, sparse array or array-like
+        Two-dimensional, boolean or real.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Indices sorted, duplicates summed, no stored zeros.
+    """
+    source: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    if source.ndim != 2:
+        raise InputError(f"expected a matrix with 2 dimensions, got {source.ndim}.")
+    if source.dtype.kind not in "biuf":
+        raise InputError(
+            f"expected boolean or real numbers, got a matrix of type {source.dtype}. "
+            "Convert it to bool, int or float first."
+        )
+    if source.dtype.kind == "f" and source.dtype.itemsize not in (4, 8):
+        # scipy.sparse has no half precision, and platforms differ on the extended ones.
+        source = source.astype(np.float32 if source.dtype.itemsize == 2 else np.float64)
+    csr = sparse.csr_array(source)
+    if not csr.has_canonical_format or not csr.data.all():
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    return csr
+
+
+def compact(data: np.ndarray) -> np.ndarray:
+    """Return the stored values of a text file in the narrowest type that holds them.
+
+    Text has no types, so the values decide: all ones is bool, whole numbers are int64,
+    anything else stays as it is.
+    """
+    if data.dtype == bool or bool(np.all(data == 1)):
+        return np.ones(data.shape, dtype=bool)
+    if data.dtype.kind in "iu":
+        return data
+    exactly_representable = 2.0**53
+    if bool(np.all((np.abs(data) < exactly_representable) & (np.floor(data) == data))):
+        return data.astype(np.int64)
+    return data
+
+
+def csr_from_pairs(
+    rows: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray | None,
+    shape: tuple[int, int],
+) -> tuple[sparse.csr_array, tuple[int, int] | None]:
+    """Build a matrix from (row, column[, value]) entries, merging the repeated ones.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int
+        Positions of the entries.
+    values : ndarray or None
+        Their values; None for entries that are simply present.
+    shape : tuple of int
+        Shape of the matrix.
+
+    Returns
+    -------
+    matrix : scipy.sparse.csr_array
+        The matrix; repeated entries count once.
+    conflict : tuple of int, or None
+        Row and column of an entry that is repeated with a different value, if any.
+    """
+    keys = rows.astype(np.int64) * max(shape[1], 1) + columns
+    if values is None:
+        keys.sort()
+        data = np.ones(keys.size, dtype=bool)
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys, data = keys[order], values[order]
+    # Sorting and comparing neighbours: several times faster than numpy.unique.
+    repeated = np.zeros(keys.size, dtype=bool)
+    repeated[1:] = keys[1:] == keys[:-1]
+    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]))
+    if conflicts.size:
+        row, column = divmod(int(keys[conflicts[0]]), shape[1])
+        return sparse.csr_array(shape, dtype=data.dtype), (row, column)
+    keys, data = keys[~repeated], data[~repeated]
+    entry_rows, entry_columns = np.divmod(keys, max(shape[1], 1))
+    coo = sparse.coo_array((data, (entry_rows, entry_columns)), shape=shape)
+    return canonical_csr(coo), None
+
+
+class CsrBuilder:
+    """Collects consecutive dense blocks of rows into one sparse matrix.
+
+    Only one block is dense at any time, so a large table never is.
+
+    Parameters
+    ----------
+    columns : int
+        Number of columns of every block.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self._counts: list[np.ndarray] = []
+        self._indices: list[np.ndarray] = []
+        self._data: list[np.ndarray] = []
+
+    def add(self, block: np.ndarray) -> None:
+        """Append the rows of a dense 2-d block."""
+        rows, columns = np.nonzero(block)
+        self._counts.append(np.bincount(rows, minlength=block.shape[0]))
+        self._indices.append(columns.astype(np.int32))
+        self._data.append(block[rows, columns])
+
+    def build(self) -> sparse.csr_array:
+        """Return all rows added so far."""
+        if not self._counts:
+            return sparse.csr_array((0, self.columns), dtype=bool)
+        indptr = np.r_[0, np.cumsum(np.concatenate(self._counts))]
+        data, indices = np.concatenate(self._data), np.concatenate(self._indices)
+        return sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1, self.columns))
