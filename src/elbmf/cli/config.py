@@ -1,0 +1,67 @@
+"""Parameters of a fit: from a TOML file and from flags, which win."""
+
+import argparse
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elbmf.cli import solver_flags
+from elbmf.errors import FileFormatError, InputError
+from elbmf.estimators import METHODS
+from elbmf.io.streams import reading
+
+__all__ = ["early_method", "parameters", "read_config"]
+
+_DEFAULT_METHOD = "elbmf"
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read the table of parameters in a TOML file."""
+    source = Path(path)
+    try:
+        with reading(source):
+            return tomllib.loads(source.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path}: not a TOML file: {error}.") from error
+
+
+def early_method(arguments: Sequence[str]) -> str:
+    """Find out the method before the flags are known, which depend on it.
+
+    Anything wrong is left for the real parser to complain about.
+    """
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    peek.add_argument("--method")
+    peek.add_argument("--config")
+    try:
+        args, _ = peek.parse_known_args(list(arguments))
+        return args.method or _method_of(read_config(args.config) if args.config else {})
+    except (argparse.ArgumentError, InputError):
+        return _DEFAULT_METHOD
+
+
+def _method_of(table: dict[str, Any]) -> str:
+    return str(table.get("method", _DEFAULT_METHOD))
+
+
+def parameters(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    """Return the method and its parameters, as given by file and flags.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``method``, ``config`` and the flags of the method.
+    """
+    table = read_config(args.config) if args.config else {}
+    method = args.method or _method_of(table)
+    if method not in METHODS:
+        raise InputError(
+            f"{args.config}: there is no method {method!r}. Methods: {', '.join(METHODS)}."
+        )
+    values = {key: value for key, value in table.items() if key != "method"}
+    try:
+        from_file = solver_flags.by_any_name(METHODS[method], values)
+    except InputError as error:
+        raise InputError(f"{args.config}: {error}") from error
+    return method, {**from_file, **solver_flags.given(args)}

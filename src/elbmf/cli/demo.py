@@ -1,0 +1,124 @@
+"""``elbmf demo``: factorize images of digits and draw what was found."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbmf.cli import summary
+from elbmf.cli.console import Console
+from elbmf.cli.fit import fitted_model
+from elbmf.cli.interrupt import Interrupt
+from elbmf.cli.outputs import check_folder, save
+from elbmf.cli.tables import number, share, table
+from elbmf.datasets import load_digits
+from elbmf.errors import MissingExtraError
+from elbmf.estimators import METHODS
+from elbmf.io import LabelledMatrix, SavedModel, write
+from elbmf.matrix import BooleanMatrix
+
+__all__ = ["EXAMPLES", "configure", "run"]
+
+EXAMPLES = """\
+examples:
+  elbmf demo
+  elbmf demo -o somewhere --overwrite
+
+1797 images of handwritten digits, 8×8 pixels each, black or white: a matrix of 1797 rows and 64
+columns. Each component is a set of pixels, and the images that have them."""
+
+_SIDE = 8
+_METHOD, _COMPONENTS, _SEED = "elbmf", 20, 0
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    parser.usage = "elbmf demo [-o DIR] [--overwrite]"
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", default="demo", help="folder to write to (default: demo)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace an earlier demo there")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Fit, print, save, draw."""
+    folder = Path(args.output)
+    check_folder(folder, overwrite=args.overwrite)
+    values, column_names, labels = load_digits()
+    data = LabelledMatrix(values, None, column_names)
+    A = BooleanMatrix.from_array(values)
+    estimator = METHODS[_METHOD](n_components=_COMPONENTS, random_state=_SEED)
+    console.note(f"{A.shape[0]} images of {_SIDE}×{_SIDE} pixels, {_COMPONENTS} components …")
+    model = fitted_model(estimator, _METHOD, A, data, "digits", console, Interrupt(waits=False))
+    described = summary.components(A, model)
+    typical = [_typical(model, index, labels) for index in range(_COMPONENTS)]
+    console.result(summary.measures_text(model.info))
+    console.result("\n" + _components(described, typical))
+    folder.mkdir(exist_ok=True)
+    save(folder / "model", model, overwrite=True, tsv=True)
+    write(folder / "digits.csv", data)
+    drawn = _draw(folder / "components.png", model, described, typical, console)
+    console.note(_what_next(folder, drawn))
+    return 0
+
+
+def _typical(model: SavedModel, component: int, labels: np.ndarray) -> tuple[int, float]:
+    """Return the digit that a component's images show most often, and how often."""
+    members = labels[model.U[:, [component]].toarray().ravel()]
+    if members.size == 0:
+        return -1, 0.0
+    counts = np.bincount(members, minlength=10)
+    return int(counts.argmax()), float(counts.max() / members.size)
+
+
+def _components(described: list[dict[str, Any]], typical: list[tuple[int, float]]) -> str:
+    rows = [
+        [
+            str(each["component"]),
+            number(each["rows"]),
+            number(each["columns"]),
+            number(each["covered"]),
+            share(each["precision"]),
+            "" if digit < 0 else f"{digit} ({part:.0%})",
+        ]
+        for each, (digit, part) in zip(described, typical, strict=True)
+    ]
+    headers = ["component", "images", "pixels", "ones covered", "precision", "mostly the digit"]
+    return table(headers, rows)
+
+
+def _draw(
+    path: Path,
+    model: SavedModel,
+    described: list[dict[str, Any]],
+    typical: list[tuple[int, float]],
+    console: Console,
+) -> bool:
+    from elbmf import plots
+
+    images = model.V.toarray().reshape(-1, _SIDE, _SIDE)
+    titles = [
+        f"{each['component']}: {each['rows']} images" + ("" if digit < 0 else f"\nmostly {digit}")
+        for each, (digit, _) in zip(described, typical, strict=True)
+    ]
+    try:
+        plots.save(plots.image_grid(images, titles), path)
+    except MissingExtraError as error:
+        console.warn(f"{error}")
+        return False
+    return True
+
+
+def _what_next(folder: Path, drawn: bool) -> str:
+    lines = ["", "Next:"]
+    if drawn:
+        lines.append(f"  look at {folder / 'components.png'}: the pixels of each component")
+    lines += [
+        f"  look at {folder / 'model' / 'components.tsv'}: its pixels and images by name",
+        f"  elbmf info {folder / 'model'}",
+        f"  elbmf fit {folder / 'digits.csv'} -k 40 -o {folder / 'larger'}",
+        "  elbmf fit --help",
+    ]
+    return "\n".join(lines)

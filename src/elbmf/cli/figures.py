@@ -1,0 +1,85 @@
+"""Figures of a matrix: what one wants to know before factorizing it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.io import LabelledMatrix
+
+__all__ = ["matrix_figures"]
+
+_QUANTILES = (0, 0.25, 0.5, 0.75, 1)
+_VALUES_SHOWN = 8
+_NAMES_SHOWN = 4
+_COMPONENTS = 20
+
+
+def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
+    """Count what is in a matrix.
+
+    Returns
+    -------
+    dict
+        ``shape``, ``ones`` (entries other than 0), ``density``, ``boolean``, for rows and columns
+        the first names, empty ones, duplicates and quantiles of their sums, ``memory`` in bytes;
+        where entries are not 0/1 also their values.
+    """
+    by_rows = table.values
+    n, m = table.shape
+    found: dict[str, Any] = {
+        "shape": [n, m],
+        "ones": int(by_rows.nnz),
+        "density": by_rows.nnz / (n * m),
+        "boolean": bool(np.all(by_rows.data == 1)),
+    }
+    for axis, lines in (("row", by_rows), ("column", sparse.csr_array(by_rows.T))):
+        names = getattr(table, f"{axis}_names")
+        sums = np.diff(lines.indptr)
+        found[f"{axis}_names"] = None if names is None else names[:_NAMES_SHOWN]
+        found[f"empty_{axis}s"] = int((sums == 0).sum())
+        found[f"duplicate_{axis}s"] = lines.shape[0] - np.unique(_fingerprints(lines)).size
+        found[f"{axis}_sums"] = np.quantile(sums, _QUANTILES).tolist()
+    found["memory"] = _memory(by_rows)
+    if not found["boolean"]:
+        found |= _values(by_rows.data)
+    return found
+
+
+def _fingerprints(lines: Any) -> NDArray[np.uint64]:
+    """Return a number for each line that is the same for equal lines and else almost surely not."""
+    keys = np.random.default_rng(0).integers(2**63, size=lines.shape[1], dtype=np.uint64)
+    entries = keys[lines.indices]
+    if lines.dtype != np.bool_:
+        odd = np.uint64(0x9E3779B97F4A7C15)
+        entries *= lines.data.astype(np.float64).view(np.uint64) * odd | np.uint64(1)
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    # Differences of sums that wrap around are right all the same.
+    return before[lines.indptr[1:]] - before[lines.indptr[:-1]]
+
+
+def _memory(values: Any) -> dict[str, int]:
+    """Estimate bytes: of the matrix as read, and of a fit with 20 components beside it."""
+    n, m = values.shape
+    ones, resident = values.nnz, min(n, m)
+    matrix = values.data.nbytes + values.indices.nbytes + values.indptr.nbytes
+    pattern = ones * (4 + 1 + (2 if resident <= 1 << 16 else 4)) + 16 * (n + m)
+    factors = 2 * 4 * (n + m) * _COMPONENTS
+    # The product with the data, one for each slab: at most 32, and not more than the ones earn.
+    products = 4 * _COMPONENTS * max(resident, min(32 * resident, ones // 16))
+    return {"matrix": int(matrix), "fit": int(matrix + pattern + factors + products)}
+
+
+def _values(data: NDArray[Any]) -> dict[str, Any]:
+    """Describe values other than 0, the most frequent first, and guess a threshold."""
+    distinct, counts = np.unique(data, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_VALUES_SHOWN]
+    lowest = float(distinct[0])
+    # 0 where 0 is what is absent; the middle of two values where 0 does not part them.
+    between = float(distinct[-2] + distinct[-1]) / 2 if distinct.size > 1 else lowest / 2
+    return {
+        "distinct_values": int(distinct.size),
+        "values": [{"value": float(distinct[i]), "count": int(counts[i])} for i in order],
+        "suggested_threshold": 0.0 if lowest > 0 else max(between, 0.0),
+    }

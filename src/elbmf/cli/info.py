@@ -1,0 +1,127 @@
+"""``elbmf info``: look at a matrix file or a saved result."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elbmf.cli import summary
+from elbmf.cli.console import Console
+from elbmf.cli.figures import matrix_figures
+from elbmf.cli.matrices import add_reader_options, read_matrix
+from elbmf.cli.tables import figures, number, shorten, size, table
+from elbmf.io import SavedModel, load_model
+
+__all__ = ["EXAMPLES", "configure", "run"]
+
+EXAMPLES = """\
+examples:
+  elbmf info data.csv
+  elbmf info data.csv --json
+  elbmf info result           (a folder that 'elbmf fit' saved)"""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    parser.usage = "elbmf info DATA [options]"
+    parser.add_argument("data", metavar="DATA", help="a matrix file, or the folder of a result")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_reader_options(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Tell a folder from a file and describe it."""
+    if Path(args.data).is_dir():
+        model = load_model(args.data)
+        if args.json:
+            console.result_json(_model_figures(model))
+        else:
+            console.result(_model_text(model))
+        return 0
+    found = matrix_figures(read_matrix(args.data, args))
+    if args.json:
+        console.result_json({"file": args.data, **found})
+    else:
+        console.result(_matrix_text(found, args.data))
+    return 0
+
+
+def _matrix_text(found: dict[str, Any], path: str) -> str:
+    rows, columns = found["shape"]
+    pairs = [
+        ("shape", f"{number(rows)} rows × {number(columns)} columns"),
+        ("ones" if found["boolean"] else "not zero", number(found["ones"])),
+        ("density", f"{found['density']:.4g}"),
+    ]
+    for axis in ("row", "column"):
+        names = found[f"{axis}_names"]
+        more = ", …" if names and len(names) < found["shape"][axis == "column"] else ""
+        shown = shorten(names) + more if names else "none in the file"
+        pairs.append((f"{axis} names", shown))
+    for axis in ("row", "column"):
+        pairs.append((f"empty {axis}s", number(found[f"empty_{axis}s"])))
+        pairs.append((f"duplicate {axis}s", number(found[f"duplicate_{axis}s"])))
+    memory = found["memory"]
+    pairs.append(
+        ("memory", f"{size(memory['matrix'])}, about {size(memory['fit'])} in a fit, k=20")
+    )
+    text = figures(pairs)
+    headers = ["ones in a", "least", "25 %", "median", "75 %", "most"]
+    sums = [
+        [axis, *(f"{value:g}" for value in found[f"{axis}_sums"])] for axis in ("row", "column")
+    ]
+    text += "\n\n" + table(headers, sums, left=[0])
+    if not found["boolean"]:
+        values = ", ".join(
+            f"{each['value']:g} ({number(each['count'])}×)" for each in found["values"]
+        )
+        text += (
+            f"\n\nNot a 0/1 matrix. {number(found['distinct_values'])} values other than 0: "
+            f"{values}{', …' if found['distinct_values'] > len(found['values']) else ''}\n"
+            "Say which values are ones: with --binarize X, those above X, e.g.\n"
+            f"  elbmf fit {path} --binarize {found['suggested_threshold']:g} -k 20 -o result"
+        )
+    return text
+
+
+def _model_figures(model: SavedModel) -> dict[str, Any]:
+    rows, components, columns = model.shape
+    return {
+        "shape": {"rows": rows, "components": components, "columns": columns},
+        "row_names": model.row_names is not None,
+        "column_names": model.column_names is not None,
+        "sizes": [
+            {"component": index, "rows": len(members), "columns": len(names)}
+            for index, (members, names) in enumerate(model.components())
+        ],
+        "info": {key: value for key, value in model.info.items() if key != "history"},
+    }
+
+
+def _model_text(model: SavedModel) -> str:
+    rows, components, columns = model.shape
+    info = model.info
+    data = info.get("data", {})
+    pairs = [
+        ("saved result", f"{number(components)} components"),
+        ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
+        ("method", str(info.get("method", "unknown"))),
+    ]
+    defaults = {"random_state": "seed"}
+    pairs += [
+        (defaults.get(name, name), str(value))
+        for name, value in info.get("parameters", {}).items()
+        if value is not None
+    ]
+    text = figures(pairs)
+    if "measures" in info and "ones" in data:
+        text += "\n\n" + summary.measures_text(info)
+    lines = [
+        [str(index), number(len(members)), number(len(names)), shorten(names)]
+        for index, (members, names) in enumerate(model.components())
+    ]
+    headers = ["component", "rows", "columns", "column names"]
+    text += "\n\n" + table(headers, lines, left=[3])
+    for warning in info.get("warnings", []):
+        text += f"\n\nwarning of the fit: {warning}"
+    return text

@@ -1,0 +1,57 @@
+"""Ctrl-C as a wish: the first asks a run to end well, the second ends it at once."""
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+__all__ = ["Interrupt"]
+
+
+class Interrupt:
+    """Within this context, the first SIGINT only sets `requested`.
+
+    Parameters
+    ----------
+    waits : bool
+        Whether someone looks at `requested`; if not, SIGINT does what it always does.
+    announces : bool
+        Whether to say on stderr that the wish was heard.
+
+    Attributes
+    ----------
+    requested : bool
+        Whether the user asked to stop.
+    """
+
+    def __init__(self, *, waits: bool = True, announces: bool = False) -> None:
+        self.requested = False
+        self._waits = waits
+        self._announces = announces
+        self._previous: Any = None
+
+    def __enter__(self) -> Self:
+        # Only the main thread may say what a signal does, and a shell that had it ignored for a
+        # job in the background meant it.
+        main = threading.current_thread() is threading.main_thread()
+        if self._waits and main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            self._previous = signal.signal(signal.SIGINT, self._on_signal)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+        if self._announces:
+            # A plain write: the buffered stream may be in use by what was interrupted.
+            os.write(2, b"\nStopping after this epoch; press Ctrl-C again to abort at once.\n")

@@ -1,0 +1,138 @@
+"""Reading matrices as the user's flags say, and fitting their columns to a saved model."""
+
+import argparse
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+
+from elbmf.cli.console import Console
+from elbmf.errors import InputError
+from elbmf.io import FORMATS, LabelledMatrix, SavedModel, read
+from elbmf.matrix import BooleanMatrix
+
+__all__ = [
+    "READ_OPTIONS",
+    "add_binarize",
+    "add_reader_options",
+    "aligned",
+    "boolean",
+    "model_threshold",
+    "read_matrix",
+]
+
+# The options of `elbmf.io.read`, apart from the format.
+READ_OPTIONS = ("header", "row_names", "layout", "delimiter", "encoding", "key", "layer")
+
+_SHOWN = 3
+
+
+def add_reader_options(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say how to read a matrix; usually none is needed."""
+    group = parser.add_argument_group("reading the matrix")
+    names = ", ".join(known.name for known in FORMATS)
+    group.add_argument(
+        "--format", metavar="NAME", help=f"file format, by default told by the suffix: {names}"
+    )
+    group.add_argument(
+        "--layout", metavar="NAME", help="wide (a table) or pairs (a row and a column per line)"
+    )
+    switch: Any = {"action": argparse.BooleanOptionalAction, "default": None}
+    group.add_argument("--header", help="the first line names the columns", **switch)
+    group.add_argument("--row-names", help="the first field of a line names the row", **switch)
+    group.add_argument("--delimiter", metavar="CHAR", help="what separates fields of a line")
+    group.add_argument("--encoding", metavar="NAME", help="encoding of text (default: utf-8)")
+    group.add_argument("--key", metavar="NAME", help="which array of an npz file")
+    group.add_argument("--layer", metavar="NAME", help="which layer of an h5ad file, instead of X")
+
+
+def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
+    """Add the flag that makes ones of large values."""
+    parser.add_argument(
+        "--binarize",
+        type=float,
+        metavar="X",
+        help="for values that are not 0/1: those above this threshold are ones" + note,
+    )
+
+
+def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
+    """Read a matrix as the reader options say."""
+    options = {name: getattr(args, name) for name in READ_OPTIONS}
+    table = read(
+        path,
+        format=args.format,
+        **{name: value for name, value in options.items() if value is not None},
+    )
+    if 0 in table.shape:
+        raise InputError(f"{path}: the matrix is empty: {table.shape[0]}×{table.shape[1]} cells.")
+    return table
+
+
+def boolean(table: LabelledMatrix, binarize: float | None, path: str | Path) -> BooleanMatrix:
+    """Return where the ones are; an error of the values names the file."""
+    try:
+        return BooleanMatrix.from_array(table.values, binarize)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def model_threshold(
+    model: SavedModel, given: float | None, path: str | Path, console: Console
+) -> float | None:
+    """Return the threshold for new data: the one given, or else the one the model was fit with."""
+    used = model.info.get("parameters", {}).get("binarize")
+    if given is not None or used is None:
+        return given
+    console.note(f"{path}: read with --binarize {used:g}, as the data of the model was.")
+    return float(used)
+
+
+def aligned(
+    table: LabelledMatrix, model: SavedModel, path: str | Path, console: Console
+) -> LabelledMatrix:
+    """Return the matrix with the columns of a model, in the model's order.
+
+    Raises
+    ------
+    InputError
+        When the columns are others.
+    """
+    theirs, ours = table.column_names, model.column_names
+    expected = model.shape[2]
+    if table.shape[1] != expected:
+        raise InputError(
+            f"{path}: has {table.shape[1]} columns, but the model was made from {expected}."
+            + (f" {_differences(theirs, ours)}" if theirs and ours else "")
+        )
+    if theirs is None or ours is None or theirs == ours:
+        return table
+    if len(set(ours)) < len(ours) or sorted(theirs) != sorted(ours):
+        raise InputError(
+            f"{path}: its columns are not those of the model. {_differences(theirs, ours)}"
+        )
+    position = {name: index for index, name in enumerate(theirs)}
+    order = [position[name] for name in ours]
+    console.note(f"{path}: columns put in the order of the model.")
+    values = sparse.csr_array(sparse.csc_array(table.values)[:, order])
+    return LabelledMatrix(values, table.row_names, list(ours))
+
+
+def _differences(theirs: list[str], ours: list[str]) -> str:
+    """Name the first columns that only one side has, or the first that differ in place."""
+    known, present = set(ours), set(theirs)
+    missing = [name for name in ours if name not in present]
+    unknown = [name for name in theirs if name not in known]
+    parts = [
+        f"{what}: {', '.join(map(repr, names[:_SHOWN]))}"
+        + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        for what, names in (("Missing", missing), ("Unknown to the model", unknown))
+        if names
+    ]
+    if not parts:
+        pairs = enumerate(zip(theirs, ours, strict=False))
+        differing = ((at, a, b) for at, (a, b) in pairs if a != b)
+        parts = [f"column {at} is {a!r}, not {b!r}" for at, a, b in islice(differing, _SHOWN)]
+        parts.append("names occur more than once, so they cannot be put in order")
+    return "; ".join(parts) + "."

@@ -1,0 +1,81 @@
+"""Folders and files to write to: looked at before the work, so that no work is lost."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from elbmf.errors import InputError
+from elbmf.io import Format, SavedModel, format_of, save_model
+
+__all__ = ["check_folder", "save", "writable_format"]
+
+
+def check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Raise where a model could not be saved in a folder; nothing is made yet.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; it need not exist.
+    overwrite : bool
+        Whether it may hold something already.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
+    try:
+        if folder.is_dir():
+            if not overwrite and any(folder.iterdir()):
+                raise InputError(
+                    f"{folder}: the folder exists and is not empty. Choose another, or pass "
+                    "--overwrite to replace the model in it."
+                )
+            _try_writing(folder)
+        above = folder.absolute().parent
+        while not above.exists():
+            above = above.parent
+        _try_writing(above)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: the folder cannot be written ({error.strerror or error}). "
+            "Choose another, or change its permissions."
+        ) from error
+
+
+def _try_writing(folder: Path) -> None:
+    os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=folder))
+
+
+def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None:
+    """Save a model and make the folders above it; where that has become impossible, save it elsewhere and say where."""
+    try:
+        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+        save_model(folder, model, overwrite=overwrite, tsv=tsv)
+    except (InputError, OSError) as error:
+        try:
+            rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
+            save_model(rescued, model, tsv=tsv)
+        except (InputError, OSError):
+            raise error from None
+        raise InputError(f"{error} The result is in {rescued} instead.") from error
+
+
+def writable_format(path: Path, name: str | None = None) -> Format:
+    """Return the format of a file to write, or raise where it cannot be written.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    name : str, optional
+        Name of the format, if it is not told by the suffix.
+    """
+    chosen = format_of(path, name)
+    if chosen.write is None:
+        raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, expected the name of a file to write.")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist. Create it first.")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise InputError(f"{path}: the folder {path.parent} cannot be written (no permission).")
+    return chosen

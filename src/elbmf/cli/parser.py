@@ -1,0 +1,89 @@
+"""An argument parser that fills itself in when its command is the one that is run."""
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from elbmf.cli.registry import Command, CommandModule
+
+__all__ = ["CommandParser", "UsageError"]
+
+
+class UsageError(Exception):
+    """The command line itself is wrong.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    prog : str
+        The command whose help to read.
+    """
+
+    def __init__(self, message: str, prog: str) -> None:
+        super().__init__(message)
+        self.prog = prog
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of one command, or of the program when no command is given.
+
+    Nothing of the command is imported before its arguments are parsed, so that help and version
+    are quick.
+
+    Parameters
+    ----------
+    command : Command, optional
+        Which command.
+    **options
+        What argparse takes.
+    """
+
+    module: CommandModule
+
+    def __init__(self, command: Command | None = None, **options: Any) -> None:
+        options.setdefault("formatter_class", _HelpFormatter)
+        super().__init__(allow_abbrev=False, **options)
+        self._command = command
+        self._configured = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse, after adding the arguments of the command."""
+        if self._command is not None and not self._configured:
+            self._configured = True
+            self.module = self._command.load()
+            self.description = self._command.summary
+            self.epilog = self.module.EXAMPLES
+            self.module.configure(self, args or [])
+            self.add_argument("-q", "--quiet", action="store_true", help="no notes, no progress")
+            self.add_argument(
+                "-v",
+                "--verbose",
+                action="count",
+                default=0,
+                help="say more on stderr; twice: also the traceback of an error",
+            )
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Leave it to `main` to say what is wrong."""
+        raise UsageError(message, self.prog)
+
+    def unknown(self, arguments: Sequence[str]) -> NoReturn:
+        """Complain about arguments that this command does not have."""
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        hints = []
+        for argument in arguments:
+            close = difflib.get_close_matches(argument.partition("=")[0], known, n=1)
+            hints.append(f"{argument} (did you mean {close[0]}?)" if close else argument)
+        self.error(f"unknown arguments: {' '.join(hints)}")
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Room for long flags."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, max_help_position=28, **options)

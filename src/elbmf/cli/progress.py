@@ -1,0 +1,55 @@
+"""What is seen of a run while it lasts: one line on a terminal, nothing elsewhere."""
+
+import shutil
+import time
+
+from elbmf.cli.console import Console
+from elbmf.cli.tables import times
+from elbmf.palm import State
+
+__all__ = ["Progress"]
+
+_SECONDS_BETWEEN = 0.1
+_BAR = 20
+
+
+class Progress:
+    """Shows each epoch's figures; an observer to be called with the states of a run.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show them.
+    ones : int
+        Ones of the data, the scale of the loss.
+    max_iter : int or None
+        Epochs at most, where that is known.
+    """
+
+    def __init__(self, console: Console, ones: int, max_iter: int | None) -> None:
+        self.epoch = 0
+        self._console = console
+        self._ones = max(ones, 1)
+        self._max_iter = max_iter
+        self._next = 0.0
+        self._shows = console.shows_progress
+        if self._shows:
+            console.status("preparing …")
+
+    def __call__(self, state: State) -> None:
+        """Take note of an epoch."""
+        self.epoch = state.epoch
+        now = time.monotonic()
+        if self._shows and now >= self._next:
+            self._next = now + _SECONDS_BETWEEN
+            columns = shutil.get_terminal_size().columns
+            self._console.status(self._line(state)[: columns - 1])
+
+    def _line(self, state: State) -> str:
+        figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
+        if self._max_iter is None:
+            return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
+        done = state.epoch / self._max_iter
+        bar = ("#" * round(done * _BAR)).ljust(_BAR, ".")
+        left = state.seconds / state.epoch * (self._max_iter - state.epoch)
+        return f"[{bar}] epoch {state.epoch}/{self._max_iter}  {figures}  {times(left)} left"
