@@ -1,0 +1,45 @@
+# `make demo` and `make test` set everything up by themselves, in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types imports tests benchmarks clean
+
+demo: $(VENV)/.demo
+	$(BIN)/elbmf demo --output demo --overwrite
+
+test: lint types imports tests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+imports: $(VENV)/.test
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+# Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
+DATA ?= ../shared/data
+benchmarks: $(VENV)/.benchmarks
+	$(BIN)/python benchmarks/speed.py --data $(DATA)
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of dependencies; pyproject.toml says what is in it.
+$(VENV)/.demo: EXTRA = plots
+$(VENV)/.test: EXTRA = test
+$(VENV)/.benchmarks: EXTRA = benchmarks
+$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRA)]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
