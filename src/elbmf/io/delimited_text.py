@@ -154,11 +154,11 @@ def guess_delimiter(text: str, preferred: str) -> str:
     lines = sample_lines(text)
     candidates = [preferred, *(other for other in _DELIMITERS if other != preferred)]
     for candidate in candidates:
-        if candidate in lines[0] and _cuts_evenly(lines, candidate):
+        if _cuts_evenly(lines, candidate):
             return candidate
-    if preferred in lines[0]:
+    if any(preferred in line for line in lines):
         return preferred
-    return max(candidates, key=lines[0].count)
+    return max(candidates, key=lines[-1].count)
 
 
 def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:

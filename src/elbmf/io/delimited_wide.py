@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -131,18 +132,25 @@ class WideReader:
 
     def _add_records(self, first_line: int, block: bytes) -> np.ndarray:
         """Read a block field by field."""
-        flat: list[float] = []
         text = self.text.decode(block, first_line)
-        for line, fields in self.text.records(text, first_line):
-            if len(fields) != self.fields:
-                raise self._ragged(line, fields)
-            if self.named_rows:
-                self.row_names.append(fields.pop(0))
-            try:
-                flat.extend(map(self._values.__getitem__, fields))
-            except CellError as error:
-                raise self._bad_cell(line, fields) from error
-        return np.array(flat, dtype=np.float64).reshape(-1, self.columns)
+        current: tuple[int, list[str]] = (first_line, [])
+
+        def rows() -> Iterator[list[str]]:
+            nonlocal current
+            for line, fields in self.text.records(text, first_line):
+                if len(fields) != self.fields:
+                    raise self._ragged(line, fields)
+                if self.named_rows:
+                    self.row_names.append(fields.pop(0))
+                current = line, fields
+                yield fields
+
+        numbers = map(self._values.__getitem__, chain.from_iterable(rows()))
+        try:
+            flat = np.fromiter(numbers, dtype=np.float64)
+        except CellError as error:
+            raise self._bad_cell(*current) from error
+        return flat.reshape(-1, self.columns)
 
     def _ragged(self, line: int, fields: list[str]) -> FileFormatError:
         found = f"{len(fields)}" if fields else "a blank line"

@@ -16,7 +16,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format, optional_module
 from elbmf.io.numpy_files import checked_sparse
-from elbmf.io.streams import reading
+from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
 __all__ = ["H5AD", "read_h5ad", "write_h5ad"]
@@ -42,7 +42,7 @@ def _opened(path: Path) -> Iterator[Any]:
         if isinstance(error, InputError):
             raise
         raise FileFormatError(
-            f"{path}: not a valid h5ad file, or cut off: {error}. Copy or write it again."
+            f"{path}: not a valid h5ad file, or cut off: {reason(error)}. Copy or write it again."
         ) from error
 
 

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format
-from elbmf.io.streams import open_bytes
+from elbmf.io.streams import open_bytes, reason
 from elbmf.io.table import LabelledMatrix, canonical_csr
 
 __all__ = ["MATRIX_MARKET", "read_matrix_market", "write_matrix_market"]
@@ -37,7 +37,7 @@ def read_matrix_market(path: Path) -> LabelledMatrix:
             matrix = mmread(stream)
         except (ValueError, OverflowError, IndexError, TypeError) as error:
             raise FileFormatError(
-                f"{path}: not a valid Matrix Market file, or cut off: {error}. "
+                f"{path}: not a valid Matrix Market file, or cut off: {reason(error)}. "
                 "Check the line named, or copy the file again."
             ) from error
     if "pattern" in first_line:

@@ -33,7 +33,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import pack_names, unpack_names
-from elbmf.io.streams import reading, temporary_sibling, writing
+from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
 __all__ = ["SavedModel", "load_model", "save_model"]
@@ -227,7 +227,7 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
-            f"{source / _FACTORS}: not the factors of a model, or damaged: {error}. "
+            f"{source / _FACTORS}: not the factors of a model, or damaged: {reason(error)}. "
             "Save the model again."
         ) from error
 
@@ -243,7 +243,7 @@ def _read_description(path: Path) -> dict[str, Any]:
             description = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise FileFormatError(
-            f"{path}: not valid JSON, or cut off: {error}. Save the model again."
+            f"{path}: not valid JSON, or cut off: {reason(error)}. Save the model again."
         ) from error
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise FileFormatError(
@@ -269,7 +269,7 @@ def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
             f"{path}: is damaged, or not the file that {_JSON} describes (its SHA-256 differs). "
             "Save the model again."
         )
-    with np.load(path, allow_pickle=False) as archive:
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
         rows, components, columns = (int(size) for size in archive["shape"])
         names: list[list[str] | None] = []
         for key in ("row_names", "column_names"):

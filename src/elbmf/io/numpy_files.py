@@ -19,7 +19,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format
 from elbmf.io.names import pack_names, unpack_names
-from elbmf.io.streams import reading
+from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
 __all__ = ["NPY", "NPZ", "checked_sparse", "read_npy", "read_npz", "write_npy", "write_npz"]
@@ -38,13 +38,13 @@ def _numpy_errors(path: Path, kind: str) -> Iterator[None]:
     except (ValueError, KeyError, TypeError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, InputError):
             raise
-        if "pickle" in str(error):
+        if "pickle" in str(error) or "Python objects" in str(error):
             raise FileFormatError(
                 f"{path}: expected numbers, found Python objects, which are never unpickled "
                 "because that can run code. Save the array with a dtype of bool, int or float."
             ) from error
         raise FileFormatError(
-            f"{path}: not a valid {kind} file, or cut off: {error}. Write or copy the file again."
+            f"{path}: not a valid {kind} file, or cut off: {reason(error)}. Write or copy it again."
         ) from error
 
 
@@ -58,7 +58,12 @@ def read_npz(path: Path, *, key: str | None = None) -> LabelledMatrix:
     key : str, optional
         Which array to take; needed only where several have two dimensions.
     """
-    with _numpy_errors(path, "npz"), np.load(path, allow_pickle=False) as archive:
+    # Opened here, since numpy leaves the file open when it turns out to be no archive.
+    with (
+        _numpy_errors(path, "npz"),
+        open(path, "rb") as stream,
+        np.load(stream, allow_pickle=False) as archive,
+    ):
         if key is None and {"format", "shape", "data"} <= set(archive.files):
             matrix: Any = checked_sparse(sparse.load_npz(path))
         else:

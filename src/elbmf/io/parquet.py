@@ -22,7 +22,7 @@ import numpy as np
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.delimited_pairs import check_pair_names
 from elbmf.io.format import Format, optional_module
-from elbmf.io.streams import reading
+from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 
 __all__ = ["PARQUET", "read_parquet", "write_parquet"]
@@ -46,7 +46,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
             raise
         raise FileFormatError(
-            f"{path}: not a valid parquet file, or cut off: {error}. Copy or write it again."
+            f"{path}: not a valid parquet file, or cut off: {reason(error)}. "
+            "Write or copy it again."
         ) from error
 
 

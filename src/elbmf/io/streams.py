@@ -22,6 +22,7 @@ __all__ = [
     "line_blocks",
     "open_bytes",
     "reading",
+    "reason",
     "replacing",
     "temporary_sibling",
     "writing",
@@ -29,6 +30,11 @@ __all__ = [
 
 GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 4 << 20
+
+
+def reason(error: BaseException) -> str:
+    """Return the message of a foreign error as one line without a full stop."""
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
 @contextmanager
@@ -48,7 +54,7 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileFormatError(
-            f"{path}: the compressed data is damaged or cut off ({error}). "
+            f"{path}: the compressed data is damaged or cut off ({reason(error)}). "
             "Copy or download the file again."
         ) from error
     except OSError as error:
