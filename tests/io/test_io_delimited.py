@@ -1,0 +1,201 @@
+"""CSV and TSV files: what they may look like, and what is reported about them."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from io_helpers import dense
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io import LabelledMatrix, read, streams, write
+
+
+def read_text(tmp_path, text, suffix=".csv", **options):
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(path, **options)
+
+
+EXPECTED = [[1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,0,1\n0,1,0\n",
+        "1,0,1\n0,1,0",
+        "1,0,1\r\n0,1,0\r\n",
+        "1,0,1\r\n0,1,0",
+        "1,0,1\n0,1,0\n\n\n",
+        "1,0,1\n0,1,0\n  \n\r\n",
+        "\ufeff1,0,1\n0,1,0\n",
+        "1.0,0.0,1.0\n0.0,1.0,0.0\n",
+        "True,FALSE,true\nfalse,TRUE,False\n",
+        '"1","0","1"\n"0","1","0"\n',
+        " 1, 0,1\n0,1 ,0\n",
+        "1,0,1\n0,1.0,0\n",
+        "1;0;1\n0;1;0\n",
+        "1\t0\t1\n0\t1\t0\n",
+        "a,b,c\n1,0,1\n0,1,0\n",
+        '"a,1",b,c\n1,0,1\n0,1,0\n',
+        "x;y;z\n1;0;1\n0;1;0\n",
+        'n,x,y,z\n"r,1",1,0,1\n"r\n2",0,1,0\n',
+        'n,x,y,z\n"r""1",1,0,1\n5" pipe,0,1,0\n',
+        "n,x,y,z\nlonger name,1,0,1\nb,0,1,0",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_forms_of_the_same_table(tmp_path, text, suffix):
+    table = read_text(tmp_path, text, suffix)
+    np.testing.assert_array_equal(dense(table), EXPECTED)
+    assert table.values.dtype == bool
+
+
+def test_quoted_names(tmp_path):
+    table = read_text(tmp_path, 'n,"a,b","c ""d"""\n"r\n1",1,0\nr2,0,1\n')
+    assert table.row_names == ["r\n1", "r2"]
+    assert table.column_names == ["a,b", 'c "d"']
+
+
+def test_numbers_keep_their_values_and_narrowest_type(tmp_path):
+    ints = read_text(tmp_path, "3,0\n-1,2\n")
+    assert ints.values.dtype == np.int64
+    floats = read_text(tmp_path, "0.5,0\n1e3,2\n")
+    assert floats.values.dtype == np.float64
+    np.testing.assert_array_equal(dense(floats), [[0.5, 0], [1000, 2]])
+
+
+def test_other_delimiter_and_encoding(tmp_path):
+    table = read_text(tmp_path, "ä b\n1 0\n".encode("latin-1"), delimiter=" ", encoding="latin-1")
+    assert table.column_names == ["ä", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("1,0,1\n0,1\n", ["line 2", "expected 3 fields", "found 2"]),
+        ("1,0\n\n0,1\n", ["line 2", "expected 2 fields", "blank"]),
+        ("a,b\n1,0\n0,x\n", ["line 3", "field 2", "column 'b'", "'x'"]),
+        ("a,b\n1,0\n0,\n", ["line 3", "field 2", "empty", "not 0"]),
+        ("a,b\n1,NA\n0,1\n", ["line 2", "field 2", "'NA'", "missing"]),
+        ("a,b\n1,nan\n0,1\n", ["line 2", "field 2", "'nan'", "missing"]),
+        ("a,b\n1,inf\n0,1\n", ["line 2", "field 2", "'inf'", "finite"]),
+        ("a,b\n1,1_0\n0,1\n", ["line 2", "field 2", "'1_0'"]),
+        ("n,a\nr,0\n'q,x\n", ["line 3", "field 2", "column 'a'", "'x'"]),
+        ('n,a\n"r\n1",0\nr2,y\n', ["line 4", "field 2", "'y'"]),
+        ('n,a\nr,0\n"open,1\n', ["line 3", "quote"]),
+        ("a,b\n", ["header", "no line of data"]),
+        ("\n\n", ["blank"]),
+        ("1,0\r0,1\r", ["line feed"]),
+        (b"a,\xe9\n1,0\n", ["line 1", "utf-8", "0xe9", "latin-1"]),
+        (b"\xff\xfea\x00,\x00", ["UTF-16"]),
+    ],
+)
+def test_errors_say_where_and_what(tmp_path, text, parts):
+    with pytest.raises(FileFormatError) as caught:
+        read_text(tmp_path, text)
+    for part in ["t.csv", *parts]:
+        assert part in str(caught.value)
+
+
+def test_lines_are_counted_across_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(streams, "_BLOCK_BYTES", 16)
+    good = "n,a,b\n" + "".join(f'"r\n{i}",1,0\n' for i in range(50))
+    assert read_text(tmp_path, good).shape == (50, 2)
+    with pytest.raises(FileFormatError, match="line 102, field 3"):
+        read_text(tmp_path, good + "x,0,?\n")
+    with pytest.raises(FileFormatError, match=r"line 102: .*blank"):
+        read_text(tmp_path, good + "\n" * 40 + "x,0,1\n")
+    assert read_text(tmp_path, good + "\n" * 40).shape == (50, 2)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, block_bytes, line_end):
+    monkeypatch.setattr(streams, "_BLOCK_BYTES", block_bytes)
+    rng = np.random.default_rng(0)
+    values = rng.random((40, 7)) < 0.3
+    lines = [f"row{i * 37}," + ",".join("01"[int(v)] for v in row) for i, row in enumerate(values)]
+    lines[20] = lines[20].replace("0", "0.0")
+    table = read_text(tmp_path, line_end.join(["n," + ",".join("abcdefg"), *lines, ""]))
+    np.testing.assert_array_equal(dense(table), values)
+
+
+def test_memory_stays_far_below_the_dense_table(tmp_path):
+    rows, columns = 200, 20_000
+    table = LabelledMatrix(sparse.eye_array(rows, columns, format="csr", dtype=bool))
+    path = tmp_path / "wide.csv"
+    write(path, table)
+    tracemalloc.start()
+    found = read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.shape == (rows, columns)
+    # One block of 4 MB in a few forms; one Python object per cell would be 8 bytes and more.
+    assert peak < 100 * 2**20
+
+
+def test_pairs(tmp_path):
+    table = read_text(tmp_path, "b,x\na,y\nb,x\nb,y\n", layout="pairs")
+    assert table.row_names == ["b", "a"]
+    assert table.column_names == ["x", "y"]
+    np.testing.assert_array_equal(dense(table), [[1, 1], [0, 1]])
+    assert table.values.dtype == bool
+
+
+def test_pairs_with_values(tmp_path):
+    table = read_text(tmp_path, "b,x,2\na,y,0\nb,x,2\n", layout="pairs")
+    np.testing.assert_array_equal(dense(table), [[2, 0], [0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a,x,1\na,x,2\n", ["'a'", "'x'", "different values"]),
+        ("a\nb\n", ["2 fields", "found 1"]),
+        ("a,x\nb\n", ["line 2", "expected 2 fields", "found 1"]),
+        ("a,x\nb,\n", ["line 2", "column", "empty"]),
+        ("a,x,1\nb,y,z\n", ["line 2", "field 3", "'z'"]),
+        ("row,column\n", ["no pairs"]),
+    ],
+)
+def test_errors_in_pairs(tmp_path, text, parts):
+    with pytest.raises(FileFormatError) as caught:
+        read_text(tmp_path, text, layout="pairs")
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"header": "yes"},
+        {"header": 1},
+        {"row_names": None},
+        {"layout": "long"},
+        {"delimiter": ",,"},
+        {"delimiter": "a"},
+        {"encoding": "utf-99"},
+        {"encoding": "utf-16"},
+    ],
+)
+def test_option_values_are_checked(tmp_path, options):
+    with pytest.raises(InputError):
+        read_text(tmp_path, "0,1\n1,0\n", **options)
+
+
+def test_what_text_cannot_hold_is_refused(tmp_path):
+    empty = LabelledMatrix(sparse.csr_array((0, 3), dtype=bool))
+    with pytest.raises(InputError, match="0 x 3"):
+        write(tmp_path / "t.csv", empty)
+    eye = np.eye(2, dtype=bool)
+    with pytest.raises(InputError, match="more than once"):
+        write(tmp_path / "t.csv", LabelledMatrix(eye, ["a", "a"]), layout="pairs")
+    with pytest.raises(InputError, match="empty"):
+        write(tmp_path / "t.csv", LabelledMatrix(eye, None, ["a", ""]), layout="pairs")
+    with pytest.raises(InputError, match="NUL"):
+        write(tmp_path / "t.csv", LabelledMatrix(eye, None, ["a", "\0"]))
+    with pytest.raises(InputError, match="surrogates"):
+        write(tmp_path / "t.csv", LabelledMatrix(eye, None, ["a", "\ud800"]))
+    assert list(tmp_path.iterdir()) == []
