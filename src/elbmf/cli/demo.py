@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     typical = [_typical(model, index, labels) for index in range(_COMPONENTS)]
     console.result(summary.measures_text(model.info))
     console.result("\n" + _components(described, typical))
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     save(folder / "model", model, overwrite=True, tsv=True)
     write(folder / "digits.csv", data)
     drawn = _draw(folder / "components.png", model, described, typical, console)

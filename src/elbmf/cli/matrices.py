@@ -15,6 +15,7 @@ from elbmf.matrix import BooleanMatrix
 __all__ = [
     "READ_OPTIONS",
     "add_binarize",
+    "add_n_jobs",
     "add_reader_options",
     "aligned",
     "boolean",
@@ -54,6 +55,20 @@ def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
         type=float,
         metavar="X",
         help="for values that are not 0/1: those above this threshold are ones" + note,
+    )
+
+
+def add_n_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for the number of threads."""
+
+    def at_least_one(text: str) -> int:
+        count = int(text)
+        if count < 1:
+            raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+        return count
+
+    parser.add_argument(
+        "-j", "--n-jobs", type=at_least_one, metavar="J", help="threads (default: all cores)"
     )
 
 

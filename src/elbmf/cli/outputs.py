@@ -46,7 +46,7 @@ def _try_writing(folder: Path) -> None:
 
 
 def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None:
-    """Save a model and make the folders above it; where that has become impossible, save it elsewhere and say where."""
+    """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
         save_model(folder, model, overwrite=overwrite, tsv=tsv)

@@ -9,6 +9,7 @@ from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
     add_binarize,
+    add_n_jobs,
     add_reader_options,
     aligned,
     boolean,
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("data", metavar="DATA", help="the matrix to compare it with")
     parser.add_argument("--truth", metavar="FILE", help="the noise-free matrix, for recall*")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("-j", "--n-jobs", type=int, metavar="J", help="threads (default: all)")
+    add_n_jobs(parser)
     add_binarize(parser, " (default: what the model was fit with)")
     add_reader_options(parser)
 

@@ -8,6 +8,7 @@ from elbmf.boolean import describe
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
     add_binarize,
+    add_n_jobs,
     add_reader_options,
     aligned,
     boolean,
@@ -39,7 +40,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         metavar="FILE",
         help="where to write the memberships, format by suffix (default: stdout, as tsv)",
     )
-    parser.add_argument("-j", "--n-jobs", type=int, metavar="J", help="threads (default: all)")
+    add_n_jobs(parser)
     add_binarize(parser, " (default: what the model was fit with)")
     add_reader_options(parser)
 

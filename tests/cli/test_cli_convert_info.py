@@ -1,0 +1,145 @@
+"""elbmf convert and elbmf info."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elbmf.cli.figures import matrix_figures
+from elbmf.io import FORMATS, LabelledMatrix, read, write
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_convert_to_every_format_and_back(elbmf: Any, known: Any) -> None:
+    there = f"there{known.suffixes[0]}"
+    result = elbmf("convert", "tiles.csv", there)
+    assert (result.code, result.out) == (0, "")
+    assert f"Wrote 5×5 cells, 10 of them not 0, to {there}" in result.err
+    assert ("does not keep all names" in result.err) is not known.keeps_names
+    assert elbmf("convert", there, "back.csv").code == 0
+    before, after = read("tiles.csv"), read("back.csv", row_names=known.keeps_names)
+    if known.keeps_names:
+        assert after.row_names == before.row_names
+        assert after.column_names == before.column_names
+    assert after.values.sum() == before.values.sum()
+
+
+def test_convert_binarizes(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,7\n")
+    assert elbmf("convert", "counts.csv", "out.npz", "--binarize", 4).code == 0
+    np.testing.assert_array_equal(read("out.npz").values.toarray(), [[1, 0], [0, 1]])
+
+
+def test_convert_keeps_other_values(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,7\n")
+    assert elbmf("convert", "counts.csv", "out.npz").code == 0
+    np.testing.assert_array_equal(read("out.npz").values.toarray(), [[5, 0], [1, 7]])
+
+
+def test_convert_options_of_the_output(elbmf: Any) -> None:
+    flags = ("--output-format", "csv", "--output-layout", "pairs", "--output-delimiter", ";")
+    assert elbmf("convert", "tiles.csv", "out.txt", *flags).code == 0
+    assert "ann;apple" in Path("out.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["no.csv", "out.npz"], ["no.csv: there is no such file"]),
+        (["tiles.csv", "out.xyz"], ["'.xyz'"]),
+        (["tiles.csv", "out.npz", "--output-layout", "pairs"], ["layout", "npz"]),
+        (["tiles.csv", "out.npz", "--output-format", "magic"], ["'magic'", "csv"]),
+        (["tiles.csv", "no/out.npz"], ["no does not exist"]),
+        (["tiles.csv", ".", "--output-format", "csv"], ["is a folder"]),
+        (["tiles.csv", "out.npz", "--binarize", "nan"], ["binarize"]),
+        (["tiles.csv", "out.npz", "--binarize", "x"], ["--binarize", "'x'"]),
+    ],
+)
+def test_convert_refuses(elbmf: Any, arguments: list[str], parts: list[str]) -> None:
+    elbmf("convert", *arguments).assert_error(*parts)
+    assert not Path("out.npz").exists()
+
+
+def test_info_of_a_matrix(elbmf: Any) -> None:
+    result = elbmf("info", "tiles.csv")
+    assert (result.code, result.err) == (0, "")
+    lines = [line.split(maxsplit=2) for line in result.out.splitlines()]
+    assert "shape              5 rows × 5 columns" in result.out
+    assert "density            0.4" in result.out
+    assert "column names       apple, pear, plum, fig, …" in result.out
+    assert ["empty", "columns", "1"] in lines
+    assert ["duplicate", "rows", "3"] in lines
+    assert ["duplicate", "columns", "2"] in lines
+    assert "Not a 0/1 matrix" not in result.out
+
+
+def test_info_as_json(elbmf: Any) -> None:
+    found = elbmf("info", "tiles.csv", "--json").json
+    assert found["shape"] == [5, 5]
+    assert found["ones"] == 10
+    assert found["boolean"] is True
+    assert found["row_sums"] == [2, 2, 2, 2, 2]
+    assert found["column_sums"] == [0, 2, 2, 3, 3]
+    assert found["empty_rows"] == 0
+    assert found["memory"]["fit"] > found["memory"]["matrix"] > 0
+
+
+def test_info_says_what_to_do_with_other_values(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,5\n")
+    result = elbmf("info", "counts.csv")
+    assert "Not a 0/1 matrix. 2 values other than 0: 5 (2×), 1 (1×)" in result.out
+    assert "elbmf fit counts.csv --binarize 0 " in result.out
+    assert "column names       a, b\n" in result.out
+
+
+@pytest.mark.parametrize(
+    ("values", "threshold"),
+    [([[1, 2], [0, 3]], 0), ([[-1, 1], [1, -1]], 0), ([[-2, -1], [0, 5]], 2), ([[0, 2.5]], 0)],
+)
+def test_suggested_threshold_parts_the_values(values: Any, threshold: float) -> None:
+    assert matrix_figures(LabelledMatrix(np.array(values)))["suggested_threshold"] == threshold
+
+
+def test_info_without_names(elbmf: Any) -> None:
+    write("plain.npz", LabelledMatrix(np.eye(3, dtype=bool)))
+    assert "row names          none in the file" in elbmf("info", "plain.npz").out
+
+
+def test_duplicates_are_those_of_the_rows_themselves() -> None:
+    generator = np.random.default_rng(1)
+    values = generator.integers(0, 3, size=(200, 3)) * (generator.random((200, 3)) < 0.7)
+    found = matrix_figures(LabelledMatrix(values))
+    assert found["duplicate_rows"] == 200 - len(np.unique(values, axis=0))
+    assert found["duplicate_columns"] == 0
+    bits = values > 0
+    found = matrix_figures(LabelledMatrix(bits))
+    assert found["duplicate_rows"] == 200 - len(np.unique(bits, axis=0))
+
+
+def test_info_of_a_model(elbmf: Any, model: str) -> None:
+    result = elbmf("info", model)
+    assert result.code == 0
+    assert "saved result" in result.out
+    assert "5 rows × 5 columns tiles.csv" in result.out
+    assert "relative loss  0.0000" in result.out
+    assert "apple, pear" in result.out
+    found = elbmf("info", model, "--json").json
+    assert found["shape"] == {"rows": 5, "components": 2, "columns": 5}
+    assert sorted(each["rows"] for each in found["sizes"]) == [2, 3]
+    assert found["info"]["seed"] == 0
+
+
+def test_info_of_a_model_shows_its_warnings(elbmf: Any) -> None:
+    elbmf("fit", "tiles.csv", "-k", 7, "-o", "model")
+    assert "warning of the fit: n_components=7" in elbmf("info", "model").out
+
+
+def test_info_of_a_folder_that_is_no_model(elbmf: Any) -> None:
+    Path("folder").mkdir()
+    elbmf("info", "folder").assert_error("folder: is not a saved model")
+
+
+def test_info_of_an_empty_file(elbmf: Any) -> None:
+    Path("empty.csv").write_text("")
+    elbmf("info", "empty.csv").assert_error("empty.csv", "empty")

@@ -1,0 +1,33 @@
+"""elbmf demo."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elbmf.io import load_model, read
+
+
+def test_demo(elbmf: Any) -> None:
+    result = elbmf("demo")
+    assert result.code == 0
+    assert "relative loss" in result.out
+    assert "mostly the digit" in result.out
+    assert "components.png" in result.err
+    assert Path("demo/components.png").read_bytes().startswith(b"\x89PNG")
+    assert load_model("demo/model").shape == (1797, 20, 64)
+    assert Path("demo/model/components.tsv").exists()
+    assert read("demo/digits.csv").shape == (1797, 64)
+    elbmf("demo").assert_error("--overwrite")
+    assert elbmf("demo", "--overwrite", "-q").err.count("Next") == 0
+
+
+def test_demo_without_matplotlib(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = elbmf("demo", "-o", "elsewhere/demo")
+    assert result.code == 0
+    assert "relative loss" in result.out
+    assert "pip install 'elbmf[plots]'" in result.err
+    assert "look at elsewhere/demo/components.png" not in result.err
+    assert load_model("elsewhere/demo/model").shape == (1797, 20, 64)

@@ -1,0 +1,318 @@
+"""elbmf fit: what it saves and prints, and what it refuses."""
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from elbmf import ELBMF
+from elbmf.cli import fit, outputs
+from elbmf.errors import InputError
+from elbmf.io import load_model, save_model
+
+FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
+
+
+def test_saves_what_the_estimator_finds(elbmf: Any) -> None:
+    assert elbmf(*FIT).code == 0
+    model = load_model("out")
+    X = np.loadtxt("tiles.csv", delimiter=",", skiprows=1, usecols=range(1, 6))
+    expected = ELBMF(2, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.U.toarray(), expected.membership_)
+    np.testing.assert_array_equal(model.V.toarray(), expected.components_)
+    assert model.row_names == ["ann", "bob", "cy", "dee", "eve"]
+    assert model.column_names == ["apple", "pear", "plum", "fig", "nut"]
+
+
+def test_notes_how_it_came_about(elbmf: Any) -> None:
+    elbmf(*FIT, "--max-iter", 30, "--trace", "full")
+    info = load_model("out").info
+    assert info["method"] == "elbmf"
+    assert info["parameters"]["max_iter"] == 30
+    assert info["parameters"]["trace"] == "full"
+    assert "callback" not in info["parameters"]
+    assert info["seed"] == info["parameters"]["random_state"] == 0
+    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+    assert info["measures"]["loss"] == 0
+    assert info["stop_reason"]
+    assert info["interrupted"] is False
+    assert info["seconds"] >= 0
+    assert info["versions"]["python"] == platform.python_version()
+    assert set(info["versions"]) == {"elbmf", "python", "numpy"}
+    assert len(info["history"]["relaxed_loss"]) == info["n_iter"]
+    assert info["history"]["epoch"][0] == 1
+    assert "hamming" in info["history"]
+
+
+def test_names_survive_from_csv_to_the_tables(elbmf: Any) -> None:
+    assert elbmf(*FIT, "--tsv").code == 0
+    lines = Path("out/components.tsv").read_text().splitlines()
+    assert lines[0] == "component\trow_count\tcolumn_count\trows\tcolumns"
+    found = {tuple(line.split("\t")[3:]) for line in lines[1:]}
+    assert found == {("ann,bob,cy", "apple,pear"), ("dee,eve", "plum,fig")}
+
+
+def test_prints_a_summary_to_stdout_and_the_rest_to_stderr(elbmf: Any) -> None:
+    result = elbmf(*FIT)
+    for word in ("loss", "relative loss", "similarity", "recall", "precision", "epochs", "seconds"):
+        assert f"\n{word} " in "\n" + result.out
+    assert "apple, pear" in result.out
+    assert result.err == "Saved to out\n"
+
+
+def test_quiet_leaves_only_results(elbmf: Any) -> None:
+    result = elbmf(*FIT, "--quiet")
+    assert result.out
+    assert result.err == ""
+
+
+def test_verbose_shows_the_log(elbmf: Any) -> None:
+    assert "elbmf.estimators.elbmf: stopped after" in elbmf(*FIT, "-v").err
+
+
+def test_json_is_one_object(elbmf: Any) -> None:
+    found = elbmf(*FIT, "--json").json
+    assert found["measures"]["recall"] == 1
+    assert found["output"] == "out"
+    assert "history" not in found
+    covered = {tuple(each["column_names"]): each["covered"] for each in found["components"]}
+    assert covered == {("apple", "pear"): 6, ("plum", "fig"): 4}
+
+
+def test_the_same_seed_gives_the_same_result_and_a_drawn_one_is_noted(elbmf: Any) -> None:
+    elbmf("fit", "tiles.csv", "-k", 3, "-o", "first")
+    first = load_model("first")
+    assert isinstance(first.info["seed"], int)
+    elbmf("fit", "tiles.csv", "-k", 3, "-o", "second", "--random-state", first.info["seed"])
+    np.testing.assert_array_equal(first.U.toarray(), load_model("second").U.toarray())
+
+
+def test_binarize(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,7\n5,9\n")
+    assert elbmf("fit", "counts.csv", "--binarize", 4, "-k", 2, "-o", "out").code == 0
+    info = load_model("out").info
+    assert info["data"]["ones"] == 4
+    assert info["parameters"]["binarize"] == 4
+
+
+def test_reader_options(elbmf: Any) -> None:
+    Path("pairs.txt").write_text("ann;apple\nbob;pear\nann;pear\n")
+    code = elbmf(
+        *("fit", "pairs.txt", "--format", "csv", "--layout", "pairs", "--delimiter", ";"),
+        *("--no-header", "-k", 1, "-o", "out", "-q"),
+    ).code
+    assert code == 0
+    assert load_model("out").row_names == ["ann", "bob"]
+
+
+def test_warnings_are_shown_in_one_line_and_noted(elbmf: Any) -> None:
+    weak = ("--kappa", 0, "--lam", 0, "--max-iter", 3)
+    result = elbmf("fit", "tiles.csv", "-k", 7, *weak, "-o", "out", "--seed", 0)
+    lines = [line for line in result.err.splitlines() if line.startswith("elbmf: warning: ")]
+    assert len(lines) == 2
+    assert "n_components=7 is more than" in lines[0]
+    assert "Boolean gap" in lines[1]
+    noted = load_model("out").info["warnings"]
+    assert [f"elbmf: warning: {warning}" for warning in noted] == lines
+
+
+def test_parameters_from_a_file_and_flags_that_win(elbmf: Any) -> None:
+    Path("p.toml").write_text('method = "elbmf"\nmax-iter = 7\nk = 2\nseed = 4\nprox = "paper"\n')
+    elbmf("fit", "tiles.csv", "--config", "p.toml", "--seed", 5, "-o", "out")
+    parameters = load_model("out").info["parameters"]
+    assert parameters["max_iter"] == 7
+    assert parameters["n_components"] == 2
+    assert parameters["random_state"] == 5
+    assert parameters["prox"] == "paper"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("kapa = 1", ["p.toml: unknown key 'kapa'", "kappa", "max_iter", "seed"]),
+        ("callback = 1", ["unknown key 'callback'"]),
+        ("seed = 1\nrandom_state = 2", ["random_state is given twice"]),
+        ("kappa = -1", ["'kappa'", "[0.0, inf)", "Got -1"]),
+        ("kappa = 'much'", ["'kappa'", "Got 'much'"]),
+        ("kappa = = 1", ["p.toml: not a TOML file", "line 1"]),
+        ("method = 'magic'", ["p.toml", "no method 'magic'", "elbmf"]),
+    ],
+)
+def test_bad_files_of_parameters(elbmf: Any, text: str, parts: list[str]) -> None:
+    Path("p.toml").write_text(text)
+    elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out").assert_error(*parts)
+
+
+def test_missing_file_of_parameters(elbmf: Any) -> None:
+    elbmf("fit", "tiles.csv", "--config", "no.toml", "-o", "out").assert_error("no.toml: there is")
+
+
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        (["-k", "0"], ["-k/--n-components", "[1, inf)", "'0'"]),
+        (["-k", "2.5"], ["-k/--n-components", "'2.5'"]),
+        (["--kappa", "-0.5"], ["--kappa", "[0.0, inf)"]),
+        (["--rate", "0.9"], ["--rate", "[1.0, inf)"]),
+        (["--rate", "fast"], ["--rate", "'fast'"]),
+        (["--beta", "1"], ["--beta", "[0.0, 1.0)"]),
+        (["--prox", "none"], ["--prox", "one of alternative, exact, paper"]),
+        (["--seed", "x"], ["--seed/--random-state", "a whole number"]),
+        (["-j", "0"], ["-j/--n-jobs", "[1, inf)"]),
+        (["--method", "magic"], ["--method", "'magic'", "'elbmf'"]),
+        (["--method"], ["--method", "expected one argument"]),
+    ],
+)
+def test_bad_parameters(elbmf: Any, flags: list[str], parts: list[str]) -> None:
+    elbmf("fit", "tiles.csv", "-o", "out", *flags).assert_error(*parts)
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("no.csv", None, ["no.csv: there is no such file"]),
+        ("empty.csv", "", ["empty.csv", "empty"]),
+        ("data.xyz", "1,0\n", ["'.xyz'", "csv (.csv)"]),
+        ("header.csv", "a,b\n", ["header.csv"]),
+        ("words.csv", "a,b\n1,0\n0,yes\n", ["words.csv", "yes"]),
+        ("counts.csv", "a,b\n1,3\n2,0\n", ["counts.csv", "3 at row 0, column 1", "--binarize 0"]),
+        ("signed.csv", "a,b\n1,-3\n1,0\n", ["-3 at row 0", "--binarize"]),
+        ("gaps.csv", "a,b\n1,\n1,0\n", ["gaps.csv", "missing"]),
+    ],
+)
+def test_bad_data(elbmf: Any, name: str, content: str | None, parts: list[str]) -> None:
+    if content is not None:
+        Path(name).write_text(content)
+    elbmf("fit", name, "-k", 1, "-o", "new/out").assert_error(*parts)
+    assert not Path("new").exists()
+
+
+def test_options_of_another_format(elbmf: Any) -> None:
+    elbmf("fit", "tiles.csv", "--layer", "x", "-o", "out").assert_error("layer", "csv")
+
+
+@pytest.fixture
+def no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the test where anything is computed."""
+    monkeypatch.setattr(ELBMF, "fit", lambda *_: pytest.fail("should not have come so far"))
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_an_occupied_folder_is_refused_before_the_fit(elbmf: Any) -> None:
+    Path("out").mkdir()
+    Path("out/thesis.txt").write_text("years of work")
+    elbmf(*FIT).assert_error("out: the folder exists and is not empty", "--overwrite")
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_a_file_in_place_of_the_folder_is_refused(elbmf: Any) -> None:
+    Path("out").write_text("")
+    elbmf(*FIT).assert_error("out: is a file")
+    elbmf(*FIT[:-1], "tiles.csv/deeper/out").assert_error("cannot be written")
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_folder_without_permission_is_refused(
+    elbmf: Any, monkeypatch: pytest.MonkeyPatch, exists: bool
+) -> None:
+    def refuse(*_: Any, **__: Any) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    if exists:
+        Path("out").mkdir()
+    # The superuser may write anywhere, so the permission is played.
+    monkeypatch.setattr(outputs.tempfile, "mkdtemp", refuse)
+    elbmf(*FIT).assert_error("out: the folder cannot be written (Permission denied)")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="may write anywhere")
+@pytest.mark.usefixtures("no_fit")
+def test_a_folder_that_is_really_read_only(elbmf: Any) -> None:
+    Path("out").mkdir(mode=0o500)
+    elbmf(*FIT).assert_error("out: the folder cannot be written (Permission denied)")
+
+
+def test_overwrite_replaces_only_the_model(elbmf: Any) -> None:
+    elbmf(*FIT, "--tsv")
+    Path("out/thesis.txt").write_text("years of work")
+    assert elbmf("fit", "tiles.csv", "-k", 3, "-o", "out", "--overwrite").code == 0
+    assert load_model("out").shape == (5, 3, 5)
+    assert Path("out/thesis.txt").exists()
+    assert not Path("out/components.tsv").exists()
+
+
+def test_folders_above_are_made(elbmf: Any) -> None:
+    assert elbmf(*FIT[:-1], "some/where/out").code == 0
+    assert load_model("some/where/out").shape == (5, 2, 5)
+
+
+def test_a_result_that_cannot_be_saved_is_rescued(
+    elbmf: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def save_elsewhere(folder: Any, *arguments: Any, **options: Any) -> None:
+        if Path(folder) == Path("out"):
+            raise InputError("out: the disk was pulled out.")
+        save_model(folder, *arguments, **options)
+
+    monkeypatch.setattr(outputs, "save_model", save_elsewhere)
+    monkeypatch.setattr(outputs.tempfile, "tempdir", str(tmp_path))
+    result = elbmf(*FIT)
+    result.assert_error("the disk was pulled out. The result is in ")
+    rescued = result.err.rpartition("is in ")[2].removesuffix(" instead.\n")
+    assert load_model(rescued).shape == (5, 2, 5)
+
+
+def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Plain(fit.BooleanFactorizer):
+        """A method with none of the usual parameters.
+
+        Parameters
+        ----------
+        n_components : int
+            How many.
+        greedy : bool
+            Whether to be 100 % greedy.
+        """
+
+        _parameter_constraints: ClassVar[dict[str, Any]] = {
+            **fit.BooleanFactorizer._parameter_constraints,
+            "greedy": ["boolean"],
+        }
+
+        def __init__(
+            self,
+            n_components: int = 1,
+            greedy: bool = True,
+            binarize: float | None = None,
+            n_jobs: int | None = None,
+            random_state: Any = None,
+        ) -> None:
+            self.n_components = n_components
+            self.greedy = greedy
+            self.binarize = binarize
+            self.n_jobs = n_jobs
+            self.random_state = random_state
+
+        def _factorize(self, A: Any, generator: Any) -> Any:
+            from elbmf.estimators.base import FittedFactors
+
+            U = np.ones((A.shape[0], self.n_components), dtype=bool)
+            return FittedFactors(U, np.zeros((self.n_components, A.shape[1]), dtype=bool))
+
+    monkeypatch.setitem(fit.METHODS, "plain", Plain)
+    assert "Whether to be 100 % greedy" in elbmf("fit", "--method", "plain", "--help").out
+    assert "--kappa" not in elbmf("fit", "--method", "plain", "--help").out
+    result = elbmf("fit", "tiles.csv", "--method", "plain", "--no-greedy", "-o", "out", "--json")
+    assert result.json["method"] == "plain"
+    assert result.json["parameters"]["greedy"] is False
+    assert result.json["components"][0]["columns"] == 0
+    Path("p.toml").write_text('method = "plain"\ngreedy = false\n')
+    assert elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out2", "-k", 2).code == 0
+    elbmf("fit", "tiles.csv", "--method", "plain", "--kappa", 1, "-o", "x").assert_error("--kappa")
+    assert json.loads(Path("out2/model.json").read_text())["info"]["method"] == "plain"

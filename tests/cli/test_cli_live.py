@@ -1,0 +1,195 @@
+"""What happens while a fit runs: progress on a terminal, silence in a pipe, Ctrl-C."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elbmf import ELBMF
+from elbmf.cli.console import Console
+from elbmf.cli.interrupt import Interrupt
+from elbmf.cli.progress import Progress
+from elbmf.io import load_model
+from elbmf.palm import State
+
+pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
+
+# Regularisation that never binds: the fit goes on until it is stopped.
+ENDLESS = ("-k", 5, "--seed", 0, "--kappa", 0, "--lam", 0, "--tol", 0, "--max-iter", 10**9)
+
+
+def _read_until(descriptor: int, wanted: bytes, seconds: float = 60) -> bytes:
+    seen = b""
+    end = time.monotonic() + seconds
+    while wanted not in seen:
+        assert time.monotonic() < end, seen
+        try:
+            seen += os.read(descriptor, 4096)
+        except OSError:  # the other side has gone
+            break
+    return seen
+
+
+@pytest.fixture
+def terminal() -> Any:
+    """A pseudo-terminal: the side of the person and that of the program."""
+    ours, theirs = pty.openpty()
+    yield ours, theirs
+    os.close(ours)
+
+
+def test_on_a_terminal_progress_is_shown_and_interrupted(
+    start: Any, noise: Path, terminal: tuple[int, int]
+) -> None:
+    ours, theirs = terminal
+    process = start("fit", noise, *ENDLESS, "-o", noise.parent / "out", stderr=theirs)
+    os.close(theirs)
+    seen = _read_until(ours, b" left")
+    process.send_signal(signal.SIGINT)
+    seen += _read_until(ours, b"Interrupted after epoch")
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    text = seen.decode()
+    assert "/1000000000  relative loss " in text
+    assert "gap " in text
+    assert "Stopping after this epoch" in text
+    assert "relative loss" in out.decode()
+    assert "\r" not in out.decode()
+    info = load_model(noise.parent / "out").info
+    assert info["interrupted"] is True
+    assert info["stop_reason"] == "interrupted"
+    assert info["n_iter"] == len(info["history"]["epoch"])
+
+
+def _wait_for_the_fit(process: Any) -> None:
+    """Wait until the log says that the data was read, then for a few epochs."""
+    line = process.stderr.readline()
+    assert "500×300" in line.decode(), line
+    time.sleep(1)
+
+
+def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise: Path) -> None:
+    process = start("fit", noise, *ENDLESS, "-o", noise.parent / "out", "-v")
+    _wait_for_the_fit(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    epoch = load_model(noise.parent / "out").info["n_iter"]
+    folder = noise.parent / "out"
+    assert f"Interrupted after epoch {epoch}: saved what was found so far to {folder}" in (
+        err.decode()
+    )
+    assert b"\r" not in err
+    assert b" left" not in err
+    assert b"relative loss" in out
+
+
+def test_a_second_interrupt_ends_at_once(start: Any, tmp_path: Path, noise: Path) -> None:
+    # A callback that does not come back in time plays a very long epoch.
+    script = tmp_path / "sitecustomize.py"
+    script.write_text(
+        "import time\n"
+        "from elbmf.cli import progress\n"
+        "progress.Progress.__call__ = lambda self, state: time.sleep(60)\n"
+    )
+    process = start("fit", noise, *ENDLESS, "-o", tmp_path / "out", "-v", pythonpath=str(tmp_path))
+    _wait_for_the_fit(process)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.readline() == b"\n"
+    assert b"Ctrl-C again" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert err == b"elbmf: aborted\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupt_in_this_process(elbmf: Any, noise: Path, monkeypatch: Any) -> None:
+    observe, before = Progress.__call__, signal.getsignal(signal.SIGINT)
+
+    def interrupting(self: Progress, state: State) -> None:
+        observe(self, state)
+        if state.epoch == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "__call__", interrupting)
+    result = elbmf("fit", noise, *ENDLESS, "-o", "out", "--json")
+    assert result.code == 130
+    assert result.json["interrupted"] is True
+    assert "Interrupted after epoch 3: saved what was found so far to out\n" in result.err
+    assert load_model("out").info["n_iter"] == 3
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_outside_the_fit_aborts(elbmf: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(ELBMF, "_validate_params", lambda _: signal.raise_signal(signal.SIGINT))
+    result = elbmf("fit", "tiles.csv", "-o", "out")
+    assert (result.code, result.err) == (130, "elbmf: aborted\n")
+
+
+def test_signals_stay_as_they_are_where_nobody_listens() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt(waits=False):
+        assert signal.getsignal(signal.SIGINT) is before
+    with Interrupt() as interrupt:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupt.requested
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interrupt() as interrupt:
+            signal.raise_signal(signal.SIGINT)
+        assert not interrupt.requested
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_may_fit(elbmf: Any) -> None:
+    codes: list[int] = []
+    thread = threading.Thread(
+        target=lambda: codes.append(elbmf("fit", "tiles.csv", "-k", 2, "-o", "out").code)
+    )
+    thread.start()
+    thread.join()
+    assert codes == [0]
+
+
+def _state(epoch: int) -> Any:
+    return State(epoch, None, None, 50.0, 0.25, 0, 1.0, 2.0 * epoch)  # type: ignore[arg-type]
+
+
+class _Terminal(Console):
+    shows_progress = True  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def status(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def test_the_line_of_progress(monkeypatch: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    console = _Terminal()
+    Progress(console, ones=100, max_iter=10)(_state(5))
+    assert console.lines[-1] == (
+        "[##########..........] epoch 5/10  relative loss 0.5000  gap 2.50e-01  10 s left"
+    )
+
+
+def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "24")
+    console = _Terminal()
+    Progress(console, ones=0, max_iter=None)(_state(5))
+    assert console.lines[-1] == "epoch 5  relative loss "[:23]

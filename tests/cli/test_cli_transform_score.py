@@ -1,0 +1,154 @@
+"""elbmf transform and elbmf score: a saved model meets other data."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from elbmf.io import load_model, read
+
+NEW = "person,apple,pear,plum,fig,nut\nzoe,1,1,1,1,0\nyan,0,0,1,1,1\n"
+
+
+def _both_first(memberships: np.ndarray) -> None:
+    """The first row is in both components, the second in one."""
+    np.testing.assert_array_equal(memberships.sum(axis=1), [2, 1])
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "npz", "csv.gz"])
+def test_transform_writes_by_suffix(elbmf: Any, model: str, suffix: str) -> None:
+    Path("new.csv").write_text(NEW)
+    result = elbmf("transform", model, "new.csv", "-o", f"out.{suffix}")
+    assert (result.code, result.out) == (0, "")
+    assert result.err == f"Wrote 2 rows and 2 components to out.{suffix}\n"
+    table = read(f"out.{suffix}")
+    _both_first(table.values.toarray())
+    assert table.row_names == ["zoe", "yan"]
+    assert table.column_names == ["component_0", "component_1"]
+
+
+@pytest.mark.parametrize("flags", [[], ["-o", "-"]])
+def test_transform_writes_to_stdout(elbmf: Any, model: str, flags: list[str]) -> None:
+    Path("new.csv").write_text(NEW)
+    result = elbmf("transform", model, "new.csv", *flags)
+    assert (result.code, result.err) == (0, "")
+    lines = [line.split("\t") for line in result.out.splitlines()]
+    assert lines[0][1:] == ["component_0", "component_1"]
+    assert lines[1] == ["zoe", "1", "1"]
+
+
+def test_columns_in_another_order_are_put_right(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text("person,fig,nut,plum,apple,pear\nzoe,1,0,1,1,1\nyan,1,1,1,0,0\n")
+    result = elbmf("transform", model, "new.csv", "-o", "out.npz")
+    assert "new.csv: columns put in the order of the model." in result.err
+    _both_first(read("out.npz").values.toarray())
+
+
+def test_columns_without_names_are_taken_in_order(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text("1,1,1,1,0\n0,0,1,1,1\n")
+    assert elbmf("transform", model, "new.csv", "--no-row-names", "-o", "out.npz").code == 0
+    _both_first(read("out.npz").values.toarray())
+
+
+@pytest.mark.parametrize(
+    ("header", "parts"),
+    [
+        ("apple,pear,plum,fig", ["has 4 columns, but the model was made from 5", "Missing: 'nut'"]),
+        ("apple,pear,plum,fig,oat", ["Missing: 'nut'; Unknown to the model: 'oat'."]),
+        ("a,b,c,d,e", ["Missing: 'apple', 'pear', 'plum' and 2 more", "'a', 'b', 'c' and 2"]),
+        ("apple,pear,plum,fig,nut,oat", ["has 6 columns", "Unknown to the model: 'oat'"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["transform", "score"])
+def test_other_columns_are_refused(
+    elbmf: Any, model: str, command: str, header: str, parts: list[str]
+) -> None:
+    row = ",".join("1" for _ in header.split(","))
+    Path("new.csv").write_text(f"person,{header}\nzoe,{row}\n")
+    elbmf(command, model, "new.csv").assert_error("new.csv", *parts)
+
+
+def test_names_that_repeat_cannot_be_put_in_order(elbmf: Any) -> None:
+    Path("twice.csv").write_text("p,a,a,b\nx,1,1,0\ny,0,1,1\n")
+    Path("other.csv").write_text("p,a,b,a\nx,1,1,0\n")
+    assert elbmf("fit", "twice.csv", "-k", 1, "-o", "twice").code == 0
+    elbmf("transform", "twice", "other.csv").assert_error("column 1 is 'b', not 'a'", "more than")
+
+
+@pytest.mark.parametrize("command", ["transform", "score"])
+def test_what_is_no_model(elbmf: Any, command: str) -> None:
+    Path("folder").mkdir()
+    elbmf(command, "folder", "tiles.csv").assert_error("folder: is not a saved model")
+    elbmf(command, "nowhere", "tiles.csv").assert_error("nowhere: there is no such folder")
+    elbmf(command, "tiles.csv", "tiles.csv").assert_error("tiles.csv: is a file")
+
+
+@pytest.mark.parametrize("command", ["transform", "score"])
+def test_at_least_one_thread(elbmf: Any, model: str, command: str) -> None:
+    elbmf(command, model, "tiles.csv", "-j", 0).assert_error("-j/--n-jobs", "at least 1")
+    elbmf(command, model, "tiles.csv", "-j", "x").assert_error("-j/--n-jobs", "'x'")
+
+
+@pytest.mark.parametrize(
+    ("output", "part"),
+    [("out.xyz", "'.xyz'"), ("no/out.tsv", "no does not exist"), ("model", "suffix")],
+)
+def test_bad_outputs_are_refused(elbmf: Any, model: str, output: str, part: str) -> None:
+    elbmf("transform", model, "tiles.csv", "-o", output).assert_error(output, part)
+
+
+def test_the_threshold_of_the_model_is_used_again(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,7\n")
+    elbmf("fit", "counts.csv", "--binarize", 4, "-k", 2, "-o", "model")
+    result = elbmf("transform", "model", "counts.csv", "-o", "out.npz")
+    assert "counts.csv: read with --binarize 4" in result.err
+    np.testing.assert_array_equal(read("out.npz").values.toarray(), load_model("model").U.toarray())
+    result = elbmf("score", "model", "counts.csv", "--binarize", 0, "--json")
+    assert result.json["data"]["ones"] == 3
+
+
+def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) -> None:
+    result = elbmf("score", model, "tiles.csv", "--json")
+    assert result.err == ""
+    assert result.json["transformed"] is False
+    assert result.json["measures"] == load_model(model).info["measures"]
+    assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+
+
+def test_score_of_other_rows_describes_them_first(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text(NEW)
+    result = elbmf("score", model, "new.csv", "--json")
+    assert "new.csv: has 2 rows, the model 5; its rows are described" in result.err
+    assert result.json["transformed"] is True
+    assert result.json["measures"]["loss"] == 1
+
+
+def test_score_of_rows_with_other_names_describes_them_first(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text(Path("tiles.csv").read_text().replace("ann", "zoe"))
+    result = elbmf("score", model, "new.csv")
+    assert "other names" in result.err
+    assert "relative loss  0.0000" in result.out
+
+
+def test_score_with_truth(elbmf: Any, model: str) -> None:
+    noisy = Path("tiles.csv").read_text().replace("bob,1,1,0", "bob,1,1,1")
+    Path("noisy.csv").write_text(noisy)
+    result = elbmf("score", model, "noisy.csv", "--truth", "tiles.csv")
+    assert "recall*        1.0000" in result.out
+    assert "recall         0.9091" in result.out
+    found = elbmf("score", model, "noisy.csv", "--truth", "tiles.csv", "--json").json
+    assert found["measures"]["recall_star"] == 1
+
+
+def test_truth_of_another_shape_is_refused(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text(NEW)
+    elbmf("score", model, "tiles.csv", "--truth", "new.csv").assert_error("new.csv: has 2 rows")
+    elbmf("score", model, "tiles.csv", "--truth", "no.csv").assert_error("no.csv: there is no")
+
+
+def test_a_loss_without_ones_is_json_too(elbmf: Any, model: str) -> None:
+    Path("zeros.csv").write_text(Path("tiles.csv").read_text().replace("1", "0"))
+    result = elbmf("score", model, "zeros.csv", "--json")
+    assert result.json["measures"]["relative_loss"] is None
+    assert "relative loss  inf" in elbmf("score", model, "zeros.csv").out
