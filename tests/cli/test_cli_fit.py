@@ -247,6 +247,16 @@ def test_overwrite_replaces_only_the_model(elbmf: Any) -> None:
     assert not Path("out/components.tsv").exists()
 
 
+def test_an_empty_folder_is_filled_where_it_is(elbmf: Any, monkeypatch: Any) -> None:
+    Path("here").mkdir()
+    monkeypatch.chdir("here")
+    assert elbmf("fit", "../tiles.csv", "-k", 2, "-o", ".", "--tsv").code == 0
+    assert sorted(path.name for path in Path().iterdir()) == [
+        *("columns.tsv", "components.tsv", "factors.npz", "model.json", "rows.tsv")
+    ]
+    assert load_model(".").shape == (5, 2, 5)
+
+
 def test_folders_above_are_made(elbmf: Any) -> None:
     assert elbmf(*FIT[:-1], "some/where/out").code == 0
     assert load_model("some/where/out").shape == (5, 2, 5)

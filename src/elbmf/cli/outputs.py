@@ -24,12 +24,14 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
     try:
         if folder.is_dir():
-            if not overwrite and any(folder.iterdir()):
+            _try_writing(folder)
+            if _is_empty(folder):
+                return
+            if not overwrite:
                 raise InputError(
                     f"{folder}: the folder exists and is not empty. Choose another, or pass "
                     "--overwrite to replace the model in it."
                 )
-            _try_writing(folder)
         above = folder.absolute().parent
         while not above.exists():
             above = above.parent
@@ -41,6 +43,10 @@ def check_folder(folder: Path, *, overwrite: bool) -> None:
         ) from error
 
 
+def _is_empty(folder: Path) -> bool:
+    return not any(folder.iterdir())
+
+
 def _try_writing(folder: Path) -> None:
     os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=folder))
 
@@ -48,8 +54,11 @@ def _try_writing(folder: Path) -> None:
 def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None:
     """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
-        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        save_model(folder, model, overwrite=overwrite, tsv=tsv)
+        if folder.is_dir() and _is_empty(folder):
+            _fill(folder, model, tsv=tsv)
+        else:
+            folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+            save_model(folder, model, overwrite=overwrite, tsv=tsv)
     except (InputError, OSError) as error:
         try:
             rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
@@ -57,6 +66,14 @@ def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None
         except (InputError, OSError):
             raise error from None
         raise InputError(f"{error} The result is in {rescued} instead.") from error
+
+
+def _fill(folder: Path, model: SavedModel, *, tsv: bool) -> None:
+    """Save in an empty folder that must stay where it is: one we are in, or a mounted one."""
+    with tempfile.TemporaryDirectory(prefix=".elbmf-", dir=folder) as place:
+        save_model(Path(place) / "model", model, tsv=tsv)
+        for file in (Path(place) / "model").iterdir():
+            os.replace(file, folder / file.name)
 
 
 def writable_format(path: Path, name: str | None = None) -> Format:
