@@ -179,13 +179,16 @@ class _Terminal(Console):
         self.lines.append(line)
 
 
-def test_the_line_of_progress(monkeypatch: Any) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+@pytest.mark.parametrize(
+    ("columns", "bar"),
+    [("200", "[##########..........] "), ("80", "[##########.........] "), ("70", "[####.....] ")],
+)
+def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
     console = _Terminal()
     Progress(console, ones=100, max_iter=10)(_state(5))
-    assert console.lines[-1] == (
-        "[##########..........] epoch 5/10  relative loss 0.5000  gap 2.50e-01  10 s left"
-    )
+    text = "epoch 5/10  relative loss 0.5000  gap 2.50e-01  10 s left"
+    assert console.lines[-1] == bar + text
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:

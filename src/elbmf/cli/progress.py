@@ -10,7 +10,7 @@ from elbmf.palm import State
 __all__ = ["Progress"]
 
 _SECONDS_BETWEEN = 0.1
-_BAR = 20
+_NARROWEST_BAR, _WIDEST_BAR = 5, 20
 
 
 class Progress:
@@ -42,14 +42,17 @@ class Progress:
         now = time.monotonic()
         if self._shows and now >= self._next:
             self._next = now + _SECONDS_BETWEEN
-            columns = shutil.get_terminal_size().columns
-            self._console.status(self._line(state)[: columns - 1])
+            room = shutil.get_terminal_size().columns - 1
+            self._console.status(self._line(state, room)[:room])
 
-    def _line(self, state: State) -> str:
+    def _line(self, state: State, room: int) -> str:
         figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
         if self._max_iter is None:
             return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
-        done = state.epoch / self._max_iter
-        bar = ("#" * round(done * _BAR)).ljust(_BAR, ".")
         left = state.seconds / state.epoch * (self._max_iter - state.epoch)
-        return f"[{bar}] epoch {state.epoch}/{self._max_iter}  {figures}  {times(left)} left"
+        text = f"epoch {state.epoch}/{self._max_iter}  {figures}  {times(round(left))} left"
+        width = min(_WIDEST_BAR, room - len(text) - 3)
+        if width < _NARROWEST_BAR:
+            return text
+        bar = "#" * round(width * state.epoch / self._max_iter)
+        return f"[{bar.ljust(width, '.')}] {text}"
