@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.balance import balancing_scale
 from elbmf.engines import Engine
 from elbmf.kernels.steps import inner
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
-from elbmf.step import Factor, HalfStep, StepRule, lipschitz, step_size
+from elbmf.step import Factor, HalfStep, StepRule, Summary, lipschitz, step_size
 
 __all__ = ["State", "ipalm"]
 
@@ -65,6 +66,7 @@ def ipalm(
     schedule: Schedule,
     regularizer: Regularizer,
     beta: float = 0.0,
+    balance: bool = False,
     step: StepRule = "spectral",
     dtype: Any = np.float32,
 ) -> Iterator[State]:
@@ -87,6 +89,8 @@ def ipalm(
         Gives the proximal operator.
     beta : float
         Inertia.
+    balance : bool
+        Bring U and V to the same scale before every epoch.
     step : {"spectral", "authors"}
         Step size rule.
     dtype : dtype
@@ -104,42 +108,58 @@ def ipalm(
     resident, streamed = (left, right) if columns_streamed else (right, left)
     engine.load(streamed)
 
-    def half_step(gram: NDArray[np.float64]) -> tuple[HalfStep, float]:
-        constant = lipschitz(gram, step)
+    def half_step(
+        fixed: Summary, scale: NDArray[np.float64] | None = None
+    ) -> tuple[HalfStep, float]:
+        constant = lipschitz(fixed.gram, step)
         strength = schedule.strength(epoch, constant)
         rule = HalfStep(
-            gram.astype(dtype), step_size(constant, beta, step), strength, regularizer, beta
+            gram=fixed.gram.astype(dtype),
+            step=step_size(constant, beta, step),
+            strength=strength,
+            regularizer=regularizer,
+            beta=beta,
+            scale=None if scale is None else scale.astype(dtype),
         )
         return rule, strength.lam * constant
 
     began = time.perf_counter()
-    _, resident_gram = engine.advance(resident, None, None)
-    sums = engine.sweep(resident.current, None) if columns_streamed else None
+    of_resident = engine.advance(resident, None, None)
+    product, of_streamed = engine.sweep(resident.current, None)
     epoch = 0
     while True:
         epoch += 1
+        inverse = None
+        if balance:
+            scale = balancing_scale(of_resident, of_streamed)
+            inverse = 1 / scale
+            resident.rescale(scale.astype(dtype))
+            of_resident = of_resident.scaled(scale)
+            # The streamed factor is rescaled when its lines pass by; all else knows it already.
+            of_streamed = of_streamed.scaled(inverse)
+            product *= inverse.astype(dtype)
         if columns_streamed:
-            assert sums is not None
-            rule, _ = half_step(sums.gram)
-            tally, resident_gram = engine.advance(resident, rule, sums)
-            rule, lam = half_step(resident_gram)
-            sums = engine.sweep(resident.current, rule)
+            rule, _ = half_step(of_streamed)
+            of_resident = engine.advance(resident, rule, product)
+            rule, lam = half_step(of_resident, inverse)
+            product, of_streamed = engine.sweep(resident.current, rule)
         else:
-            rule, _ = half_step(resident_gram)
-            sums = engine.sweep(resident.current, rule)
-            rule, lam = half_step(sums.gram)
-            tally, resident_gram = engine.advance(resident, rule, sums)
+            rule, _ = half_step(of_resident, inverse)
+            product, of_streamed = engine.sweep(resident.current, rule)
+            rule, lam = half_step(of_streamed)
+            of_resident = engine.advance(resident, rule, product)
         # ‖A − UV‖² = ‖A‖² − 2⟨A, UV⟩ + ⟨UᵀU, VVᵀ⟩, each term from what the epoch left behind.
-        inner_product = inner(sums.product.ravel(), resident.current.ravel())
-        loss = matrix.ones - 2 * inner_product + float(np.vdot(sums.gram, resident_gram))
+        overlap = inner(product.ravel(), resident.current.ravel())
+        loss = matrix.ones - 2 * overlap + float(np.vdot(of_streamed.gram, of_resident.gram))
         k = left.n_components
         yield State(
             epoch=epoch,
             U=left.values,
             Vt=right.values,
             relaxed_loss=max(loss, 0.0),
-            gap=tally.gap / (k * matrix.n_resident) + sums.tally.gap / (k * matrix.n_streamed),
-            flips=tally.flips + sums.tally.flips,
+            gap=of_resident.tally.gap / (k * matrix.n_resident)
+            + of_streamed.tally.gap / (k * matrix.n_streamed),
+            flips=of_resident.tally.flips + of_streamed.tally.flips,
             lam=lam,
             seconds=time.perf_counter() - began,
         )

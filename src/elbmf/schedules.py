@@ -56,24 +56,28 @@ class Printed:
 
 @dataclass(frozen=True)
 class Annealed:
-    """λ_t/L runs geometrically from weak to binding over ``epochs`` epochs, at any scale.
+    """κ_t/L runs geometrically from next to nothing to ½ over ``epochs`` epochs, at any scale.
+
+    At κ/L = ½ the exact operator is the rounding at ½, so the factors end Boolean whatever the
+    data. λ_t follows at a tenth of κ_t. Annealing λ alone, as the paper does, ends Boolean only in
+    the limit and keeps fewer components alive on sparse data.
 
     Parameters
     ----------
     epochs : int
-        Epochs until the strongest pull.
+        Epochs until the factors are rounded.
     weakest, strongest : float
-        λ_t/L in the first and in the last epoch.
-    kappa : float
-        κ/L.
+        κ_t/L in the first and in the last epoch.
+    lam_to_kappa : float
+        λ_t/κ_t.
     """
 
     epochs: int
-    weakest: float = 1e-3
-    strongest: float = 1e2
-    kappa: float = 0.0
+    weakest: float = 1e-6
+    strongest: float = 0.5
+    lam_to_kappa: float = 0.1
 
     def strength(self, t: int, lipschitz: float) -> Strength:  # noqa: D102
-        progress = min(t / self.epochs, 1.0)
-        lam = self.weakest * (self.strongest / self.weakest) ** progress
-        return Strength(self.kappa, lam)
+        progress = min((t - 1) / max(self.epochs - 1, 1), 1.0) if self.epochs > 1 else 1.0
+        kappa = self.weakest * (self.strongest / self.weakest) ** progress
+        return Strength(kappa, self.lam_to_kappa * kappa)

@@ -4,7 +4,6 @@ The half-step of a factor needs only its product with the data, P, and the Gram 
 other factor. It is separable over rows, so it can be done block by block, anywhere.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,13 +15,22 @@ from elbmf.kernels.products import LANES
 from elbmf.kernels.steps import descend, extrapolate, settle
 from elbmf.regularizers import Regularizer
 
-__all__ = ["Factor", "HalfStep", "StepRule", "Strength", "Tally", "lipschitz", "padded_width"]
+__all__ = [
+    "Factor",
+    "HalfStep",
+    "StepRule",
+    "Strength",
+    "Summary",
+    "Tally",
+    "lipschitz",
+    "padded_width",
+]
 
 Floats = NDArray[np.floating[Any]]
 StepRule = Literal["spectral", "authors"]
 
 # A factor that has shrunk to nothing has no curvature; the authors bound L the same way.
-_SMALLEST_LIPSCHITZ = 1e-4
+_SMALLEST_LIPSCHITZ = 1e-12
 
 # Up to here all eigenvalues come sooner than the largest alone.
 _FEW_COMPONENTS = 64
@@ -44,11 +52,41 @@ class Tally(NamedTuple):
     gap: float = 0.0
     flips: int = 0
 
+
+@dataclass(frozen=True)
+class Summary:
+    """All that the other half of an epoch needs to know of a factor X.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (k, k)
+        XᵀX.
+    totals : ndarray of shape (k,)
+        Sum of each column.
+    tally : Tally
+        Boolean gap and flips.
+    """
+
+    gram: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    tally: Tally
+
     @classmethod
-    def total(cls, parts: Iterable["Tally"]) -> "Tally":
-        """Add up, in the given order."""
-        gaps, flips = zip(*parts, strict=True)
-        return cls(sum(gaps), sum(flips))
+    def of(cls, rows: Floats, tally: Tally) -> "Summary":
+        """Summarise some rows of a factor."""
+        totals = np.ones(rows.shape[0], dtype=rows.dtype) @ rows
+        return cls((rows.T @ rows).astype(np.float64), totals.astype(np.float64), tally)
+
+    def __add__(self, other: "Summary") -> "Summary":
+        return Summary(
+            self.gram + other.gram,
+            self.totals + other.totals,
+            Tally(self.tally.gap + other.tally.gap, self.tally.flips + other.tally.flips),
+        )
+
+    def scaled(self, scale: NDArray[np.float64]) -> "Summary":
+        """Return the summary of X·diag(scale)."""
+        return Summary(self.gram * np.outer(scale, scale), self.totals * scale, self.tally)
 
 
 def padded_width(n_components: int) -> int:
@@ -79,6 +117,12 @@ class Factor:
     def values(self) -> Floats:
         """The current iterate without padding, of shape (rows, k)."""
         return self.current[:, : self.n_components]
+
+    def rescale(self, scale: Floats, rows: slice = slice(None)) -> None:
+        """Multiply each column of some rows, in the present and the last iterate."""
+        self.current[rows] *= scale
+        if self.previous is not None:
+            self.previous[rows] *= scale
 
 
 def lipschitz(gram: NDArray[np.float64], rule: StepRule) -> float:
@@ -123,6 +167,8 @@ class HalfStep:
         Gives the proximal operator.
     beta : float
         Inertia.
+    scale : ndarray of shape (k,), optional
+        Factor by which each column is multiplied beforehand.
     """
 
     gram: Floats
@@ -130,6 +176,7 @@ class HalfStep:
     strength: Strength
     regularizer: Regularizer
     beta: float
+    scale: Floats | None = None
 
     def apply(self, factor: Factor, rows: slice, product: Floats) -> Tally:
         """Replace some rows of a factor by their new iterate.
@@ -145,6 +192,8 @@ class HalfStep:
         """
         current = factor.current[rows]
         number = current.dtype.type
+        if self.scale is not None:
+            factor.rescale(self.scale, rows)
         if factor.previous is not None:
             point = np.empty_like(current)
             previous = factor.previous[rows]

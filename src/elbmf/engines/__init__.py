@@ -1,6 +1,6 @@
 """Where slabs live and who visits them: every engine runs the same epoch."""
 
-from elbmf.engines.base import Engine, Sums, visit
+from elbmf.engines.base import Engine, visit
 from elbmf.engines.memory import MemoryEngine
 
-__all__ = ["Engine", "MemoryEngine", "Sums", "visit"]
+__all__ = ["Engine", "MemoryEngine", "visit"]

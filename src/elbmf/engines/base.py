@@ -1,13 +1,12 @@
 """The contract of an engine, and what it does with one slab: pull, step, push.
 
 An engine owns the streamed factor. In one pass over the data it updates that factor and returns
-the sums from which the resident factor is updated: Q, the product of the data with the streamed
-factor, and H, the streamed factor's Gram matrix.
+what the resident factor is updated from: Q, the product of the data with the streamed factor, and
+a summary of the streamed factor with its Gram matrix H.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, TypeVar
@@ -16,31 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.slabs import Slab, SlabbedMatrix
-from elbmf.step import Factor, HalfStep, Tally
+from elbmf.step import Factor, HalfStep, Summary, Tally
 
-__all__ = ["Engine", "Sums", "sum_in_order", "visit"]
+__all__ = ["Engine", "visit"]
 
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
-
-
-@dataclass
-class Sums:
-    """What a pass over the data, or over one slab, adds up.
-
-    Parameters
-    ----------
-    product : ndarray of shape (resident, k)
-        Q: the data times the streamed factor.
-    gram : ndarray of shape (k, k)
-        H: the streamed factor's Gram matrix.
-    tally : Tally
-        Boolean gap and flips of the streamed factor.
-    """
-
-    product: Floats
-    gram: NDArray[np.float64]
-    tally: Tally
 
 
 # Rows of the resident factor that are worked on at once.
@@ -64,7 +44,7 @@ class Engine(ABC):
         """Take over the streamed factor."""
 
     @abstractmethod
-    def sweep(self, resident: Floats, step: HalfStep | None) -> Sums:
+    def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:
         """Visit every slab once and add up what they return, in the order of the slabs.
 
         Parameters
@@ -73,12 +53,17 @@ class Engine(ABC):
             The resident factor.
         step : HalfStep or None
             The update of the streamed factor; None leaves it as it is.
+
+        Returns
+        -------
+        product : ndarray of shape (resident, k)
+            Q, the data times the streamed factor; the next sweep overwrites it.
+        summary : Summary
+            Of the streamed factor.
         """
 
-    def advance(
-        self, resident: Factor, step: HalfStep | None, sums: Sums | None
-    ) -> tuple[Tally, NDArray[np.float64]]:
-        """Update the resident factor from the sums of a pass.
+    def advance(self, resident: Factor, step: HalfStep | None, product: Floats | None) -> Summary:
+        """Update the resident factor.
 
         Parameters
         ----------
@@ -86,27 +71,18 @@ class Engine(ABC):
             Updated in place.
         step : HalfStep or None
             The update; None leaves the factor as it is.
-        sums : Sums or None
-            Where its product with the data is; kept as it is. None when there is no step.
-
-        Returns
-        -------
-        tally : Tally
-            Boolean gap and flips of the resident factor.
-        gram : ndarray of shape (k, k)
-            Its Gram matrix.
+        product : ndarray or None
+            Q, its product with the data; kept as it is. None when there is no step.
         """
 
-        def work(start: int) -> tuple[Tally, NDArray[np.float64]]:
+        def work(start: int) -> Summary:
             rows = slice(start, start + _RESIDENT_ROWS)
             tally = Tally()
-            if step is not None and sums is not None:
-                tally = step.apply(resident, rows, sums.product[rows].copy())
-            values = resident.current[rows]
-            return tally, (values.T @ values).astype(np.float64)
+            if step is not None and product is not None:
+                tally = step.apply(resident, rows, product[rows].copy())
+            return Summary.of(resident.current[rows], tally)
 
-        parts = list(self.run(work, range(0, self.matrix.n_resident, _RESIDENT_ROWS)))
-        return Tally.total(tally for tally, _ in parts), sum_in_order(gram for _, gram in parts)
+        return reduce(add, self.run(work, range(0, self.matrix.n_resident, _RESIDENT_ROWS)))
 
     def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> Iterable[T]:
         """Map ``function`` over the arguments, in parallel where the engine can."""
@@ -129,7 +105,7 @@ class Engine(ABC):
 
 def visit(
     slab: Slab, factor: Factor, resident: Floats, step: HalfStep | None, product: Floats
-) -> Sums:
+) -> Summary:
     """Pull, step, push: update the lines of one slab and add up what they give back.
 
     Parameters
@@ -144,23 +120,20 @@ def visit(
         The update; None leaves the lines as they are.
     product : ndarray of shape (resident, k)
         Where to add up Q; overwritten.
+
+    Returns
+    -------
+    Summary
+        Of the lines of this slab.
     """
     product[:] = 0
-    width = resident.shape[1]
-    gram = np.zeros((width, width))
-    gap, flips = 0.0, 0
-    for low, high in slab.blocks(width):
+    summaries = []
+    for low, high in slab.blocks(resident.shape[1]):
         rows = slice(slab.start + low, slab.start + high)
+        tally = Tally()
         if step is not None:
             tally = step.apply(factor, rows, slab.pull(resident, low, high))
-            gap += tally.gap
-            flips += tally.flips
         lines = factor.current[rows]
         slab.push(lines, low, high, product)
-        gram += lines.T @ lines
-    return Sums(product, gram, Tally(gap, flips))
-
-
-def sum_in_order(parts: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Add arrays one after the other, so that the result has one fixed rounding."""
-    return reduce(add, parts)
+        summaries.append(Summary.of(lines, tally))
+    return reduce(add, summaries)

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from elbmf.engines.base import Engine, Sums, sum_in_order, visit
+from elbmf.engines.base import Engine, visit
 from elbmf.slabs import SlabbedMatrix
-from elbmf.step import Factor, HalfStep, Tally
+from elbmf.step import Factor, HalfStep, Summary
 from elbmf.threads import available_cores
 
 __all__ = ["MemoryEngine"]
@@ -49,21 +51,17 @@ class MemoryEngine(Engine):
         """Map over the threads of the pool."""
         return (self._pool.map if self._pool else map)(function, *arguments)
 
-    def sweep(self, resident: Floats, step: HalfStep | None) -> Sums:  # noqa: D102
-        parts = list(
+    def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:  # noqa: D102
+        summaries = list(
             self.run(
                 lambda slab, product: visit(slab, self._factor, resident, step, product),
                 self.matrix.slabs,
                 self._products,
             )
         )
-        if len(parts) > 1:
+        if len(summaries) > 1:
             list(self.run(self._add_products, range(0, self.matrix.n_resident, _ROWS_ADDED)))
-        return Sums(
-            product=self._products[0],
-            gram=sum_in_order(part.gram for part in parts),
-            tally=Tally.total(part.tally for part in parts),
-        )
+        return self._products[0], reduce(add, summaries)
 
     def _add_products(self, start: int) -> None:
         """Add the partial sums of all slabs for some resident rows, in the order of the slabs."""

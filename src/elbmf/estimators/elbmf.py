@@ -4,24 +4,26 @@ import logging
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.engines import MemoryEngine
+from elbmf.boolean import cover
+from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
+from elbmf.refine import refine
 from elbmf.regularizers import ELB, ProxVariant
 from elbmf.rounding import project
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.slabs import cut
 from elbmf.step import StepRule
-from elbmf.stopping import StopReason, StopRule
+from elbmf.stopping import StopRule
 from elbmf.tracing import Trace, TraceLevel
 
 __all__ = ["ELBMF"]
@@ -30,6 +32,15 @@ _LOG = logging.getLogger(__name__)
 
 # What κ, λ and ν are when only some of them are given: the authors' own defaults.
 _AUTHORS_KAPPA, _AUTHORS_LAM, _AUTHORS_RATE = 0.01, 0.02, 1.02
+
+# What goes with the default schedule: inertia, and a start so small that the first half-step
+# forgets U₀ and makes U from the data. Measured in benchmarks/quality.py.
+_BETA = 0.9
+_START_SCALE = 1e-3
+
+# Runs with the default schedule, on matrices with up to so many ones; one run on larger ones.
+_RUNS = 3
+_ONES_FOR_SEVERAL_RUNS = 10_000_000
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
@@ -54,19 +65,28 @@ class ELBMF(BooleanFactorizer):
         l₂ coefficient λ.
     rate : float or callable, optional
         Regularisation rate: a float c ≥ 1 stands for ν_t = c^t; a callable maps t to ν_t.
-    beta : float, default=0.0
-        Inertia β in [0, 1).
+    beta : float, optional
+        Inertia β in [0, 1): 0.9 with the default schedule, 0 with the printed one.
     prox : {"exact", "paper", "alternative"}, default="exact"
         Proximal operator: the true minimiser, Eq. elprox as printed, or Eq. elprox_alt.
     step : {"spectral", "authors"}, default="spectral"
         Step size: 1/L with the spectral norm, or the authors' Frobenius rule.
     init : "random" or (U, V), default="random"
-        Uniform random factors, or your own, of shapes (n, k) and (k, m).
+        Uniform random factors (scaled down with the default schedule, so that the first step makes
+        U from the data), or your own, of shapes (n, k) and (k, m).
+    n_init : int or "auto", default="auto"
+        Runs from different random starts, of which the best is kept. ``"auto"`` is 3 with the
+        default schedule on matrices of up to ten million ones, else 1; it is always 1 for your own
+        initial factors.
     max_iter : int, default=500
-        Epochs at most. The default schedule spreads over them.
+        Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
         number of ones, that counts as none.
+    refine : bool, default=True
+        Improve the rounded factors by Boolean local search, at little cost and never for the
+        worse. Without it, they are those of the paper's algorithm alone, and `fit_transform` may
+        differ from `transform` on some rows.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     dtype : {"float32", "float64"}, default="float32"
@@ -79,6 +99,13 @@ class ELBMF(BooleanFactorizer):
         Threads. All cores by default; the result does not depend on it.
     random_state : int, RandomState instance or None
         Seed of the random start.
+
+    Attributes
+    ----------
+    components_, membership_, reconstruction_err_, n_iter_, stop_reason_, history_
+        As of every method, see `BooleanFactorizer`; of the best run.
+    run_losses_ : list of int
+        Loss of every run.
 
     References
     ----------
@@ -99,12 +126,14 @@ class ELBMF(BooleanFactorizer):
         "kappa": [Interval(Real, 0, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), None],
         "rate": [Interval(Real, 1, None, closed="left"), callable, None],
-        "beta": [Interval(Real, 0, 1, closed="left")],
+        "beta": [Interval(Real, 0, 1, closed="left"), None],
         "prox": [StrOptions(set(get_args(ProxVariant)))],
         "step": [StrOptions(set(get_args(StepRule)))],
         "init": [StrOptions({"random"}), tuple, list],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "refine": ["boolean"],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
         "dtype": [StrOptions({"float32", "float64"})],
         "callback": [callable, None],
@@ -117,12 +146,14 @@ class ELBMF(BooleanFactorizer):
         kappa: float | None = None,
         lam: float | None = None,
         rate: float | Callable[[int], float] | None = None,
-        beta: float = 0.0,
+        beta: float | None = None,
         prox: ProxVariant = "exact",
         step: StepRule = "spectral",
         init: Any = "random",
+        n_init: int | Literal["auto"] = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
+        refine: bool = True,
         trace: TraceLevel = "basic",
         dtype: str = "float32",
         binarize: float | None = None,
@@ -138,8 +169,10 @@ class ELBMF(BooleanFactorizer):
         self.prox = prox
         self.step = step
         self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.refine = refine
         self.trace = trace
         self.dtype = dtype
         self.binarize = binarize
@@ -148,30 +181,55 @@ class ELBMF(BooleanFactorizer):
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        best: FittedFactors | None = None
+        losses: list[int] = []
+        with MemoryEngine(cut(A), self.n_jobs) as engine:
+            for _ in range(self._runs(A)):
+                fitted = self._run(A, engine, generator)
+                if self.refine:
+                    fitted.U, fitted.V = refine(A, fitted.U, fitted.V, self.n_jobs)
+                loss = cover(A, fitted.U, fitted.V, self.n_jobs).loss
+                if best is None or loss < min(losses):
+                    best = fitted
+                losses.append(loss)
+                if fitted.stop_reason == "callback" or loss == 0:
+                    break
+        assert best is not None  # there is at least one run
+        _LOG.info("losses of the runs: %s", losses)
+        self.run_losses_ = losses
+        self._warn_unless_boolean(best)
+        return best
+
+    def _run(
+        self, A: BooleanMatrix, engine: Engine, generator: np.random.Generator
+    ) -> FittedFactors:
+        """Iterate from one start until the stop rule says so, then project."""
         U, Vt = self._start(A, generator)
+        schedule = self._schedule()
+        annealed = isinstance(schedule, Annealed)
+        beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
         trace = Trace(A, self.trace)
         stop = StopRule(self.tol, _PATIENCE, self.max_iter, A.ones)
-        with MemoryEngine(cut(A), self.n_jobs) as engine:
-            epochs = ipalm(
-                engine,
-                U,
-                Vt,
-                schedule=self._schedule(),
-                regularizer=ELB(self.prox),
-                beta=self.beta,
-                step=self.step,
-                dtype=np.dtype(self.dtype),
-            )
-            for state in epochs:
-                trace.record(state)
-                reason = stop(state)
-                if self.callback is not None and self.callback(state):
-                    reason = reason or "callback"
-                if reason is not None:
-                    break
+        epochs = ipalm(
+            engine,
+            U,
+            Vt,
+            schedule=schedule,
+            regularizer=ELB(self.prox),
+            beta=beta,
+            balance=annealed,
+            step=self.step,
+            dtype=np.dtype(self.dtype),
+        )
+        for state in epochs:
+            trace.record(state)
+            reason = stop(state)
+            if self.callback is not None and self.callback(state):
+                reason = "callback"
+            if reason is not None:
+                break
         assert reason is not None  # the loop above has no other end
         _LOG.info("stopped after %d epochs (%s), gap %.2g", state.epoch, reason, state.gap)
-        self._warn_unless_boolean(state, reason)
         return FittedFactors(
             U=project(state.U),
             V=np.ascontiguousarray(project(state.Vt).T),
@@ -179,6 +237,14 @@ class ELBMF(BooleanFactorizer):
             stop_reason=reason,
             history=trace.history(),
         )
+
+    def _runs(self, A: BooleanMatrix) -> int:
+        if not isinstance(self.init, str):
+            return 1
+        if self.n_init != "auto":
+            return self.n_init
+        several = isinstance(self._schedule(), Annealed) and A.ones <= _ONES_FOR_SEVERAL_RUNS
+        return _RUNS if several else 1
 
     def _schedule(self) -> Schedule:
         if self.kappa is None and self.lam is None and self.rate is None:
@@ -196,7 +262,9 @@ class ELBMF(BooleanFactorizer):
         (n, m), k = A.shape, self.n_components
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            return generator.random((n, k), dtype=number), generator.random((m, k), dtype=number)
+            scale = number.type(_START_SCALE if isinstance(self._schedule(), Annealed) else 1)
+            U = generator.random((n, k), dtype=number) * scale
+            return U, generator.random((m, k), dtype=number) * scale
         if len(self.init) != 2:
             raise InputError(f"init must be 'random' or a pair (U, V); got {len(self.init)} items.")
         U, V = (np.asarray(factor, dtype=np.float64) for factor in self.init)
@@ -210,21 +278,21 @@ class ELBMF(BooleanFactorizer):
                 raise InputError(f"init: {name} has entries that are not finite. Replace them.")
         return U, V.T
 
-    def _warn_unless_boolean(self, state: State, reason: StopReason) -> None:
+    def _warn_unless_boolean(self, fitted: FittedFactors) -> None:
         """Say what to change when the projection had to do the rounding."""
-        if reason in ("boolean", "settled", "callback"):
+        if fitted.stop_reason not in ("stalled", "max_iter"):
             return
-        if isinstance(self._schedule(), Annealed):
-            remedy = "Raise max_iter."
-        else:
+        remedy = "Raise max_iter."
+        if not isinstance(self._schedule(), Annealed):
             remedy = (
                 "Raise rate or lam so that λ_t grows further, raise max_iter, or leave kappa, lam "
                 "and rate unset for the schedule that ends Boolean by itself."
             )
+        gap, lam = fitted.history["gap"][-1], fitted.history["lam"][-1]
         warnings.warn(
-            f"Stopped after {state.epoch} epochs ({reason}) with a Boolean gap of "
-            f"{state.gap:.2g} (tol={self.tol:g}) at λ_t={state.lam:.3g}; the factors were rounded, "
-            f"which may cost some loss. {remedy}",
+            f"Stopped after {fitted.n_iter} epochs ({fitted.stop_reason}) with a Boolean gap of "
+            f"{gap:.2g} (tol={self.tol:g}) at λ_t={lam:.3g}; the factors were rounded, which may "
+            f"cost some loss. {remedy}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=2,
         )

@@ -15,6 +15,7 @@ __all__ = [
     "count_hits",
     "covered_cells",
     "describe_rows",
+    "improve_rows",
     "product_indices",
 ]
 
@@ -133,70 +134,132 @@ def changed_cells(memberships, stretches, other_memberships, other_stretches, lo
 
 
 @njit(nogil=True, cache=True)
+def _fill_row(indptr, indices, i, row):
+    """Pack the ones of row ``i``."""
+    row[:] = 0
+    for e in range(indptr[i], indptr[i + 1]):
+        j = np.int64(indices[e])
+        row[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+
+
+@njit(nogil=True, cache=True)
+def _gain(stretch, row, union):
+    """Ones less zeros that a component would newly cover."""
+    gain = 0
+    for w in range(row.shape[0]):
+        fresh = stretch[w] & ~union[w]
+        gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
+    return gain
+
+
+@njit(nogil=True, cache=True)
+def _build_greedily(row, stretches, member, union):
+    """Switch on the component that gains most, again and again, starting from none."""
+    k = stretches.shape[0]
+    union[:] = 0
+    while True:
+        best = -1
+        best_gain = 0
+        for l in range(k):
+            if not member[l]:
+                gain = _gain(stretches[l], row, union)
+                if gain > best_gain:
+                    best = l
+                    best_gain = gain
+        if best < 0:
+            break
+        member[best] = True
+        for w in range(union.shape[0]):
+            union[w] |= stretches[best, w]
+
+
+@njit(nogil=True, cache=True)
+def _switch_singly(row, stretches, member, union, later):
+    """Sweep over the components, switching each to what is best given the others.
+
+    ``later[l]`` is the union of the components from ``l`` on that are on; before ``l`` it is
+    ``union``. Returns how many switches were made until none helped.
+    """
+    k, words = stretches.shape
+    switches = 0
+    changed = True
+    while changed:
+        changed = False
+        later[k] = 0
+        for l in range(k - 1, -1, -1):
+            for w in range(words):
+                later[l, w] = later[l + 1, w] | (stretches[l, w] if member[l] else np.uint64(0))
+        union[:] = 0
+        for l in range(k):
+            gain = 0
+            for w in range(words):
+                fresh = stretches[l, w] & ~(union[w] | later[l + 1, w])
+                gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
+            # A gain of zero switches off: the same loss with fewer components.
+            if member[l] != (gain > 0):
+                member[l] = gain > 0
+                changed = True
+                switches += 1
+            if member[l]:
+                for w in range(words):
+                    union[w] |= stretches[l, w]
+    return switches
+
+
+@njit(nogil=True, cache=True)
 def describe_rows(indptr, indices, low, high, stretches, memberships):
     """Choose for each row the components that describe it best, the components being fixed.
 
-    Greedy first: the component that gains most, again and again. Then sweeps that switch single
-    components on or off while that lowers the row's loss. A component's gain is the ones it would
-    add less the zeros it would add, so it stays off when it gains nothing.
-
-    The rows of ``memberships``, an all-false array, are filled in for rows ``low`` to ``high``.
+    Greedy first, then single switches. The rows of ``memberships``, an all-false array, are
+    filled in for rows ``low`` to ``high``.
     """
     k, words = stretches.shape
     row = np.empty(words, dtype=np.uint64)
     union = np.empty(words, dtype=np.uint64)
     later = np.empty((k + 1, words), dtype=np.uint64)
-    one = np.uint64(1)
     for i in range(low, high):
-        if indptr[i] == indptr[i + 1]:
-            continue
-        row[:] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = np.int64(indices[e])
-            row[j >> 6] |= one << np.uint64(j & 63)
+        if indptr[i] < indptr[i + 1]:
+            _fill_row(indptr, indices, i, row)
+            _build_greedily(row, stretches, memberships[i], union)
+            _switch_singly(row, stretches, memberships[i], union, later)
 
-        member = memberships[i]
-        union[:] = 0
-        while True:
-            best = -1
-            best_gain = 0
-            for l in range(k):
-                if member[l]:
-                    continue
-                gain = 0
-                for w in range(words):
-                    fresh = stretches[l, w] & ~union[w]
-                    gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
-                if gain > best_gain:
-                    best = l
-                    best_gain = gain
-            if best < 0:
-                break
-            member[best] = True
-            for w in range(words):
-                union[w] |= stretches[best, w]
 
-        changed = True
-        while changed:
-            changed = False
-            # later[l] is the union of the components after l that are on.
-            later[k] = 0
-            for l in range(k - 1, -1, -1):
-                if member[l]:
-                    for w in range(words):
-                        later[l, w] = later[l + 1, w] | stretches[l, w]
-                else:
-                    later[l] = later[l + 1]
-            union[:] = 0
-            for l in range(k):
-                gain = 0
-                for w in range(words):
-                    fresh = stretches[l, w] & ~(union[w] | later[l + 1, w])
-                    gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
-                if member[l] != (gain > 0):
-                    # A gain of zero switches off too: the same loss with fewer components.
-                    member[l] = gain > 0
-                    changed = True
-                if member[l]:
-                    for w in range(words):
-                        union[w] |= stretches[l, w]
+@njit(nogil=True, cache=True)
+def _distance(row, union):
+    """Count the cells in which a row differs from what is covered."""
+    total = 0
+    for w in range(row.shape[0]):
+        total += popcount(row[w] ^ union[w])
+    return total
+
+
+@njit(nogil=True, cache=True)
+def improve_rows(indptr, indices, low, high, stretches, memberships, prefer_described):
+    """Improve the memberships of rows ``low`` to ``high``; count the bits that changed.
+
+    Each row keeps the better of two: its own membership improved by single switches, and the one
+    that `describe_rows` would give it. When they are equally good, ``prefer_described`` decides.
+    """
+    k, words = stretches.shape
+    row = np.empty(words, dtype=np.uint64)
+    union = np.empty(words, dtype=np.uint64)
+    later = np.empty((k + 1, words), dtype=np.uint64)
+    own = np.empty(k, dtype=np.bool_)
+    described = np.empty(k, dtype=np.bool_)
+    changed = 0
+    for i in range(low, high):
+        _fill_row(indptr, indices, i, row)
+        own[:] = memberships[i]
+        _switch_singly(row, stretches, own, union, later)
+        own_loss = _distance(row, union)
+        described[:] = False
+        _build_greedily(row, stretches, described, union)
+        _switch_singly(row, stretches, described, union, later)
+        described_loss = _distance(row, union)
+        better = described_loss < own_loss
+        if better or (prefer_described and described_loss == own_loss):
+            own[:] = described
+        for l in range(k):
+            changed += np.int64(memberships[i, l] != own[l])
+        memberships[i] = own
+    return changed

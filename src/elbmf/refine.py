@@ -1,0 +1,79 @@
+"""Boolean local search after rounding: factors that no switch of a single bit improves.
+
+The relaxation finds the right neighbourhood, and rounding it loses some of that. Given V, the rows
+of U are independent of each other, and so are the columns of V given U: each is improved on packed
+words until no switch of one of its bits helps, and the two sides take turns. The loss never rises.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean import pack
+from elbmf.kernels.bits import improve_rows
+from elbmf.matrix import BooleanMatrix
+from elbmf.threads import over_ranges
+
+__all__ = ["refine"]
+
+Bools = NDArray[np.bool_]
+
+# Turns after which even a slow descent is called finished.
+_MOST_TURNS = 200
+
+
+def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> tuple[Bools, Bools]:
+    """Improve Boolean factors until no switch of a single bit lowers the loss.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+        The data.
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+        Factors to start from; left as they are.
+    n_jobs : int, optional
+        Threads. All cores by default; the result does not depend on it.
+
+    Returns
+    -------
+    U, V : ndarray of bool
+        Factors with at most the loss of those given. A row of U is what
+        `elbmf.boolean.describe` gives for it, unless something better was found.
+    """
+    U, Vt = U.copy(), V.T.copy()
+    by_rows = (A.indptr, A.indices)
+    by_columns = A.lines(1)
+    quiet = 0
+    for turn in range(_MOST_TURNS):
+        if turn % 2 == 0:
+            # Among equals the membership that a new row would get: fit and transform agree.
+            changed = _improve(by_rows, U, Vt, True, n_jobs)
+        else:
+            changed = _improve(by_columns, Vt, U, False, n_jobs)
+        quiet = 0 if changed else quiet + 1
+        if quiet == 2:
+            break
+    return U, np.ascontiguousarray(Vt.T)
+
+
+def _improve(
+    pattern: tuple[NDArray[np.int64], NDArray[np.integer[Any]]],
+    memberships: Bools,
+    fixed: Bools,
+    prefer_described: bool,
+    n_jobs: int | None,
+) -> int:
+    """Improve one side given the other; return how many bits changed."""
+    indptr, indices = pattern
+    stretches = pack(fixed.T)
+    return sum(
+        over_ranges(
+            lambda low, high: improve_rows(
+                indptr, indices, low, high, stretches, memberships, prefer_described
+            ),
+            memberships.shape[0],
+            n_jobs,
+        )
+    )
