@@ -46,6 +46,8 @@ class State:
         λ_t as it was applied to V.
     seconds : float
         Since the first epoch began.
+    run, runs : int
+        Which run from a random start this is, and of how many.
     """
 
     epoch: int
@@ -56,6 +58,8 @@ class State:
     flips: int
     lam: float
     seconds: float
+    run: int = 1
+    runs: int = 1
 
 
 def ipalm(

@@ -2,16 +2,13 @@
 
 import json
 import logging
-import math
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-import numpy as np
-
-__all__ = ["Console", "plain"]
+__all__ = ["Console"]
 
 
 class Console:
@@ -47,6 +44,8 @@ class Console:
 
     def result_json(self, value: dict[str, Any]) -> None:
         """Write one JSON object to stdout."""
+        from elbmf.io.plain import plain  # here, for --version must not wait for numpy
+
         self.result(json.dumps(plain(value), indent=2, allow_nan=False))
 
     def result_stream(self) -> IO[bytes]:
@@ -116,16 +115,3 @@ class _LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self._console.note(f"{record.name}: {record.getMessage()}")
-
-
-def plain(value: Any) -> Any:
-    """Return what JSON can hold: numpy values as Python ones, numbers not finite as None."""
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.cli import config, solver_flags, summary
-from elbmf.cli.console import Console, plain
+from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
 from elbmf.cli.outputs import check_folder, save
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     described = summary.components(A, model)
     if interrupt.requested:
         console.note(
-            f"Interrupted after epoch {model.info['n_iter']}: saved what was found so far to "
+            f"Interrupted after epoch {model.info['epochs_seen']}: saved what was found so far to "
             f"{folder}"
         )
     if args.json:
@@ -140,6 +140,8 @@ def fitted_model(
         "data": {"file": name, "shape": list(A.shape), "ones": A.ones},
         "measures": measures(A, U, V, n_jobs=estimator.n_jobs),
         "n_iter": estimator.n_iter_,
+        "epochs_seen": progress.epochs,
+        "run_losses": getattr(estimator, "run_losses_", [estimator.reconstruction_err_]),
         "stop_reason": "interrupted" if stopped else estimator.stop_reason_,
         "interrupted": interrupt.requested,
         "seconds": round(seconds, 3),
@@ -147,7 +149,7 @@ def fitted_model(
         "versions": summary.versions(),
         "warnings": list(console.warnings),
     }
-    return SavedModel(U, V, table.row_names, table.column_names, plain(info))
+    return SavedModel(U, V, table.row_names, table.column_names, info)
 
 
 def _has_callback(estimator: BooleanFactorizer) -> bool:

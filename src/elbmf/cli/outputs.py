@@ -54,11 +54,8 @@ def _try_writing(folder: Path) -> None:
 def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None:
     """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
-        if folder.is_dir() and _is_empty(folder):
-            _fill(folder, model, tsv=tsv)
-        else:
-            folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-            save_model(folder, model, overwrite=overwrite, tsv=tsv)
+        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+        save_model(folder, model, overwrite=overwrite, tsv=tsv)
     except (InputError, OSError) as error:
         try:
             rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
@@ -66,14 +63,6 @@ def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None
         except (InputError, OSError):
             raise error from None
         raise InputError(f"{error} The result is in {rescued} instead.") from error
-
-
-def _fill(folder: Path, model: SavedModel, *, tsv: bool) -> None:
-    """Save in an empty folder that must stay where it is: one we are in, or a mounted one."""
-    with tempfile.TemporaryDirectory(prefix=".elbmf-", dir=folder) as place:
-        save_model(Path(place) / "model", model, tsv=tsv)
-        for file in (Path(place) / "model").iterdir():
-            os.replace(file, folder / file.name)
 
 
 def writable_format(path: Path, name: str | None = None) -> Format:

@@ -23,11 +23,16 @@ class Progress:
     ones : int
         Ones of the data, the scale of the loss.
     max_iter : int or None
-        Epochs at most, where that is known.
+        Epochs of a run at most, where that is known.
+
+    Attributes
+    ----------
+    epochs : int
+        Epochs seen so far, of all runs.
     """
 
     def __init__(self, console: Console, ones: int, max_iter: int | None) -> None:
-        self.epoch = 0
+        self.epochs = 0
         self._console = console
         self._ones = max(ones, 1)
         self._max_iter = max_iter
@@ -38,7 +43,7 @@ class Progress:
 
     def __call__(self, state: State) -> None:
         """Take note of an epoch."""
-        self.epoch = state.epoch
+        self.epochs += 1
         now = time.monotonic()
         if self._shows and now >= self._next:
             self._next = now + _SECONDS_BETWEEN
@@ -49,10 +54,13 @@ class Progress:
         figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
         if self._max_iter is None:
             return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
-        left = state.seconds / state.epoch * (self._max_iter - state.epoch)
-        text = f"epoch {state.epoch}/{self._max_iter}  {figures}  {times(round(left))} left"
+        done = (state.run - 1) * self._max_iter + state.epoch
+        total = state.runs * self._max_iter
+        left = state.seconds / state.epoch * (total - done)
+        run = f"run {state.run}/{state.runs}  " if state.runs > 1 else ""
+        text = f"{run}epoch {state.epoch}/{self._max_iter}  {figures}  {times(round(left))} left"
         width = min(_WIDEST_BAR, room - len(text) - 3)
         if width < _NARROWEST_BAR:
             return text
-        bar = "#" * round(width * state.epoch / self._max_iter)
+        bar = "#" * round(width * done / total)
         return f"[{bar.ljust(width, '.')}] {text}"

@@ -91,5 +91,8 @@ def measures_text(info: Mapping[str, Any]) -> str:
     """Lay out the measures and the course of a fit, from the notes of a model."""
     rows = measures_table(info["measures"], info["data"]["ones"])
     rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
+    losses = info.get("run_losses", [])
+    if len(losses) > 1:
+        rows.append(("runs", f"{len(losses)}, losses {', '.join(map(number, losses))}"))
     rows.append(("seconds", times(info["seconds"]).removesuffix(" s")))
     return figures(rows)

@@ -3,6 +3,7 @@
 import logging
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, get_args
 
@@ -182,10 +183,11 @@ class ELBMF(BooleanFactorizer):
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         best: FittedFactors | None = None
+        runs = self._runs(A)
         losses: list[int] = []
         with MemoryEngine(cut(A), self.n_jobs) as engine:
-            for _ in range(self._runs(A)):
-                fitted = self._run(A, engine, generator)
+            for run in range(1, runs + 1):
+                fitted = self._run(A, engine, generator, run, runs)
                 if self.refine:
                     fitted.U, fitted.V = refine(A, fitted.U, fitted.V, self.n_jobs)
                 loss = cover(A, fitted.U, fitted.V, self.n_jobs).loss
@@ -201,7 +203,12 @@ class ELBMF(BooleanFactorizer):
         return best
 
     def _run(
-        self, A: BooleanMatrix, engine: Engine, generator: np.random.Generator
+        self,
+        A: BooleanMatrix,
+        engine: Engine,
+        generator: np.random.Generator,
+        run: int,
+        runs: int,
     ) -> FittedFactors:
         """Iterate from one start until the stop rule says so, then project."""
         U, Vt = self._start(A, generator)
@@ -224,12 +231,12 @@ class ELBMF(BooleanFactorizer):
         for state in epochs:
             trace.record(state)
             reason = stop(state)
-            if self.callback is not None and self.callback(state):
+            if self.callback is not None and self.callback(replace(state, run=run, runs=runs)):
                 reason = "callback"
             if reason is not None:
                 break
         assert reason is not None  # the loop above has no other end
-        _LOG.info("stopped after %d epochs (%s), gap %.2g", state.epoch, reason, state.gap)
+        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.epoch, reason, state.gap)
         return FittedFactors(
             U=project(state.U),
             V=np.ascontiguousarray(project(state.Vt).T),

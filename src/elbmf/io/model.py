@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import shutil
 import zipfile
@@ -33,6 +32,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import pack_names, unpack_names
+from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
@@ -114,6 +114,8 @@ def save_model(
 ) -> None:
     """Save a model as a folder, which appears as a whole or not at all.
 
+    In a folder that exists, the files are moved in one by one, the description last.
+
     Parameters
     ----------
     directory : path-like
@@ -136,16 +138,16 @@ def save_model(
             f"{target}: the folder exists and is not empty. Choose another name, or pass "
             "overwrite=True to replace the model in it."
         )
-    temporary = temporary_sibling(target.absolute())
+    # A folder that exists stays: it may be the one we are in, or a mounted one.
+    exists = target.is_dir()
+    temporary = temporary_sibling(target / _JSON if exists else target.absolute())
     with writing(target):
         try:
             temporary.mkdir()
             _write_files(temporary, model, tsv=tsv)
-            if occupied:
+            if exists:
                 _replace_files(temporary, target)
             else:
-                if target.is_dir():
-                    target.rmdir()
                 temporary.rename(target)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -166,7 +168,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
         "format_version": _FORMAT_VERSION,
         "shape": {"rows": rows, "components": components, "columns": columns},
         "factors_sha256": hashlib.sha256((directory / _FACTORS).read_bytes()).hexdigest(),
-        "info": _plain(model.info, "info"),
+        "info": plain(model.info, "info"),
     }
     text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (directory / _JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
@@ -184,27 +186,6 @@ def _replace_files(source: Path, target: Path) -> None:
         else:
             # Tables of the previous model would contradict the new one.
             (target / file_name).unlink(missing_ok=True)
-
-
-def _plain(value: Any, where: str) -> Any:
-    """Return notes as JSON can hold them; numbers that are not finite become null."""
-    if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise InputError(f"{where}: keys must be strings, got {key!r}.")
-        return {key: _plain(item, f"{where}[{key!r}]") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, f"{where}[{position}]") for position, item in enumerate(value)]
-    raise InputError(
-        f"{where}: expected text, numbers, lists or dicts, got {type(value).__name__}, which JSON "
-        "cannot hold. Convert or remove it."
-    )
 
 
 def load_model(directory: str | os.PathLike[str]) -> SavedModel:
@@ -235,8 +216,8 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
 def _read_description(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileFormatError(
-            f"{path.parent}: is not a saved model, it has no {_JSON}. Name the folder that "
-            "save_model wrote."
+            f"{path.parent}: is not a saved model, it has no {_JSON}. Name the folder of a "
+            "saved model."
         )
     try:
         with reading(path):
@@ -248,7 +229,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise FileFormatError(
             f"{path}: is not the description of a model, expected the entry "
-            f'"format": "{_FORMAT}". Name the folder that save_model wrote.'
+            f'"format": "{_FORMAT}". Name the folder of a saved model.'
         )
     version = description.get("format_version")
     if version != _FORMAT_VERSION:

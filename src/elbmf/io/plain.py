@@ -1,0 +1,31 @@
+"""Notes as JSON can hold them."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from elbmf.errors import InputError
+
+__all__ = ["plain"]
+
+
+def plain(value: Any, where: str = "value") -> Any:
+    """Return notes as JSON can hold them; numbers that are not finite become null."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise InputError(f"{where}: keys must be strings, got {key!r}.")
+        return {key: plain(item, f"{where}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item, f"{where}[{position}]") for position, item in enumerate(value)]
+    raise InputError(
+        f"{where}: expected text, numbers, lists or dicts, got {type(value).__name__}, which JSON "
+        "cannot hold. Convert or remove it."
+    )
