@@ -17,7 +17,7 @@ from elbmf.engines import Engine
 from elbmf.kernels.steps import inner
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
-from elbmf.step import Factor, HalfStep, StepRule, Summary, lipschitz, step_size
+from elbmf.step import Factor, HalfStep, StepRule, Strength, Summary, lipschitz, step_size
 
 __all__ = ["State", "ipalm"]
 
@@ -44,6 +44,8 @@ class State:
         Entries of U and V whose rounding changed in this epoch.
     lam : float
         λ_t as it was applied to V.
+    strength : Strength
+        κ/L and λ_t/L as they were applied to V.
     seconds : float
         Since the first epoch began.
     run, runs : int
@@ -57,6 +59,7 @@ class State:
     gap: float
     flips: int
     lam: float
+    strength: Strength
     seconds: float
     run: int = 1
     runs: int = 1
@@ -125,7 +128,7 @@ def ipalm(
             beta=beta,
             scale=None if scale is None else scale.astype(dtype),
         )
-        return rule, strength.lam * constant
+        return rule, constant
 
     began = time.perf_counter()
     of_resident = engine.advance(resident, None, None)
@@ -145,12 +148,12 @@ def ipalm(
         if columns_streamed:
             rule, _ = half_step(of_streamed)
             of_resident = engine.advance(resident, rule, product)
-            rule, lam = half_step(of_resident, inverse)
+            rule, right_lipschitz = half_step(of_resident, inverse)
             product, of_streamed = engine.sweep(resident.current, rule)
         else:
             rule, _ = half_step(of_resident, inverse)
             product, of_streamed = engine.sweep(resident.current, rule)
-            rule, lam = half_step(of_streamed)
+            rule, right_lipschitz = half_step(of_streamed)
             of_resident = engine.advance(resident, rule, product)
         # ‖A − UV‖² = ‖A‖² − 2⟨A, UV⟩ + ⟨UᵀU, VVᵀ⟩, each term from what the epoch left behind.
         overlap = inner(product.ravel(), resident.current.ravel())
@@ -164,6 +167,7 @@ def ipalm(
             gap=of_resident.tally.gap / (k * matrix.n_resident)
             + of_streamed.tally.gap / (k * matrix.n_streamed),
             flips=of_resident.tally.flips + of_streamed.tally.flips,
-            lam=lam,
+            lam=rule.strength.lam * right_lipschitz,
+            strength=rule.strength,
             seconds=time.perf_counter() - began,
         )

@@ -58,9 +58,10 @@ class Printed:
 class Annealed:
     """κ_t/L runs geometrically from next to nothing to ½ over ``epochs`` epochs, at any scale.
 
-    At κ/L = ½ the exact operator is the rounding at ½, so the factors end Boolean whatever the
-    data. λ_t follows at a tenth of κ_t. Annealing λ alone, as the paper does, ends Boolean only in
-    the limit and keeps fewer components alive on sparse data.
+    At κ/L = ½ the exact operator rounds everything within ½ of 0 or 1, so the factors end Boolean
+    whatever the data. λ_t follows at a tenth of κ_t, and in the last epoch is infinite, which
+    rounds whatever a very short run has left. Annealing λ alone, as the paper does, ends Boolean
+    only in the limit and keeps fewer components alive on sparse data.
 
     Parameters
     ----------
@@ -78,6 +79,8 @@ class Annealed:
     lam_to_kappa: float = 0.1
 
     def strength(self, t: int, lipschitz: float) -> Strength:  # noqa: D102
-        progress = min((t - 1) / max(self.epochs - 1, 1), 1.0) if self.epochs > 1 else 1.0
+        if t >= self.epochs:
+            return Strength(self.strongest, math.inf)
+        progress = (t - 1) / (self.epochs - 1)
         kappa = self.weakest * (self.strongest / self.weakest) ** progress
         return Strength(kappa, self.lam_to_kappa * kappa)

@@ -7,6 +7,9 @@ from elbmf.palm import State
 
 __all__ = ["StopReason", "StopRule"]
 
+# Growth of the regularisation over the quiet stretch that is none.
+_NO_GROWTH = 1e-4
+
 StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback"]
 
 
@@ -33,7 +36,7 @@ class StopRule:
     ones: int
     _quiet_epochs: int = field(default=0, init=False)
     _quiet_loss: float = field(default=float("inf"), init=False)
-    _quiet_lam: float = field(default=0.0, init=False)
+    _quiet_strength: float = field(default=0.0, init=False)
 
     def __call__(self, state: State) -> StopReason | None:
         """Return why to stop, or None to go on.
@@ -55,12 +58,12 @@ class StopRule:
         if state.flips or change > self.tol * max(self.ones, 1):
             self._quiet_epochs = 0
             self._quiet_loss = state.relaxed_loss
-            self._quiet_lam = state.lam
+            self._quiet_strength = sum(state.strength)
         else:
             self._quiet_epochs += 1
         if self._quiet_epochs >= self.patience:
             if state.gap <= 1e3 * self.tol:
                 return "settled"
-            if state.lam <= self._quiet_lam * (1 + 1e-9):
+            if sum(state.strength) <= self._quiet_strength * (1 + _NO_GROWTH):
                 return "stalled"
         return "max_iter" if state.epoch >= self.max_iter else None

@@ -1,0 +1,295 @@
+"""What is ELBMF's own: parameters, schedules, stopping, the trace, restarts."""
+
+import logging
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import naive
+from elbmf import ELBMF
+from elbmf.boolean import cover
+from elbmf.datasets import make_tiles
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+from elbmf.refine import refine
+
+SMALL = make_tiles((40, 30), 3, height=(5, 10), noise=0.05, random_state=0)
+PAPER = {"kappa": 0.01, "lam": 0.02, "rate": 1.05}
+
+
+@pytest.fixture(scope="module")
+def convergence():
+    """The matrix of Fig. 2."""
+    return make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=1)
+
+
+def test_printed_parameters_end_almost_boolean_by_epoch_300(convergence):
+    with pytest.warns(ConvergenceWarning, match="rate or lam"):
+        model = ELBMF(5, **PAPER, max_iter=300, random_state=0).fit(convergence.A)
+    assert model.history_["gap"][-1] < 1e-3
+    assert model.n_iter_ == 300
+    assert model.history_["lam"][-1] == pytest.approx(0.02 * 1.05**300)
+
+
+def test_constant_regularisation_never_ends_boolean(convergence):
+    with pytest.warns(ConvergenceWarning, match=r"stalled.*gap of 0\..*leave kappa"):
+        model = ELBMF(5, kappa=0.01, lam=1, rate=1, max_iter=1000, random_state=0).fit(
+            convergence.A
+        )
+    assert model.history_["gap"].min() > 0.05
+    assert model.stop_reason_ == "stalled"
+
+
+def test_default_schedule_ends_boolean_at_the_loss_of_the_truth(convergence):
+    model = ELBMF(5, random_state=0).fit(convergence.A)
+    assert model.history_["gap"][-1] < 1e-6
+    assert model.stop_reason_ in ("boolean", "settled")
+    assert model.reconstruction_err_ <= cover(convergence.A, convergence.U, convergence.V).loss
+    assert len(model.run_losses_) == 3
+    assert min(model.run_losses_) == model.reconstruction_err_
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 7, 60, 500])
+def test_default_schedule_ends_boolean_within_any_number_of_epochs(max_iter):
+    model = ELBMF(3, max_iter=max_iter, n_init=1, random_state=0).fit(SMALL.A)
+    assert model.n_iter_ <= max_iter
+    assert model.history_["gap"][-1] <= 1e-6
+
+
+def test_the_result_without_refinement_is_the_rounded_iterate():
+    with pytest.warns(ConvergenceWarning):
+        model = ELBMF(
+            3, **PAPER, prox="paper", max_iter=20, refine=False, dtype="float64", random_state=0
+        ).fit(SMALL.A)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+    generator = np.random.default_rng(seed)
+    U, Vt = generator.random((40, 3)), generator.random((30, 3))
+    A = SMALL.A.toarray().astype(float)
+    *_, (U, V) = naive.palm(A, U, Vt.T, 20, 0.01, 0.02, 1.05)
+    np.testing.assert_array_equal(model.membership_, U > 0.5)
+    np.testing.assert_array_equal(model.components_, V > 0.5)
+
+
+def test_own_initial_factors_are_the_start():
+    generator = np.random.default_rng(3)
+    U, V = generator.random((40, 3)), generator.random((3, 30))
+    seen = []
+
+    def look(state):
+        seen.append((state.U.copy(), state.Vt.T.copy()))
+        return True
+
+    ELBMF(3, **PAPER, prox="paper", init=(U, V), dtype="float64", callback=look).fit(SMALL.A)
+    A = SMALL.A.toarray().astype(float)
+    expected = next(naive.palm(A, U, V, 1, 0.01, 0.02, 1.05))
+    assert len(seen) == 1
+    for ours, theirs in zip(seen[0], expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_true_factors_as_a_start_are_kept():
+    model = ELBMF(3, init=(SMALL.U, SMALL.V), refine=False).fit(SMALL.truth)
+    assert model.reconstruction_err_ == 0
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        ((np.ones((40, 2)), np.ones((3, 30))), r"U must have shape \(40, 3\).*got \(40, 2\)"),
+        ((np.ones((40, 3)), np.ones((30, 3))), r"V must have shape \(3, 30\).*got \(30, 3\)"),
+        ((np.ones((40, 3)), np.full((3, 30), np.nan)), "V has entries that are not finite"),
+        ((np.full((40, 3), np.inf), np.ones((3, 30))), "U has entries that are not finite"),
+        ((np.ones((40, 3)),), "a pair"),
+    ],
+)
+def test_initial_factors_are_checked(init, message):
+    with pytest.raises(InputError, match=message):
+        ELBMF(3, init=init).fit(SMALL.A)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kappa": -0.1},
+        {"lam": -1},
+        {"rate": 0.99},
+        {"beta": 1},
+        {"beta": -0.1},
+        {"prox": "nearest"},
+        {"step": "large"},
+        {"init": "zeros"},
+        {"n_init": 0},
+        {"max_iter": 0},
+        {"tol": -1},
+        {"dtype": "float16"},
+        {"trace": "all"},
+        {"n_jobs": 0},
+        {"callback": 3},
+        {"binarize": "yes"},
+        {"refine": "often"},
+    ],
+)
+def test_parameters_are_checked(parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of ELBMF must be"):
+        ELBMF(3, **parameters).fit(SMALL.A)
+
+
+def test_rate_may_be_a_callable():
+    settings = {"kappa": 0.01, "lam": 0.02, "max_iter": 100, "random_state": 0}
+    with pytest.warns(ConvergenceWarning):
+        power = ELBMF(3, rate=1.05, **settings).fit(SMALL.A)
+    with pytest.warns(ConvergenceWarning):
+        called = ELBMF(3, rate=lambda t: 1.05**t, **settings).fit(SMALL.A)
+    np.testing.assert_allclose(called.history_["lam"], power.history_["lam"])
+    np.testing.assert_array_equal(called.components_, power.components_)
+    with pytest.raises(InputError, match=r"rate must return a number ≥ 0.*got nan for t=1"):
+        ELBMF(3, rate=lambda _: np.nan, **settings).fit(SMALL.A)
+
+
+def test_any_rate_is_survived():
+    for rate in (1.5, 1e10, 1e300, lambda _: np.inf):
+        model = ELBMF(3, kappa=0.01, lam=0.02, rate=rate, random_state=0).fit(SMALL.A)
+        assert model.history_["gap"][-1] <= 1e-6
+        assert np.isfinite(model.history_["relaxed_loss"]).all()
+
+
+def test_zero_lambda_stays_zero_at_an_infinite_rate():
+    with pytest.warns(ConvergenceWarning):
+        model = ELBMF(3, lam=0, rate=1e300, max_iter=30, random_state=0).fit(SMALL.A)
+    assert not model.history_["lam"].any()
+
+
+def test_basic_trace():
+    history = ELBMF(3, random_state=0).fit(SMALL.A).history_
+    assert list(history) == ["epoch", "relaxed_loss", "gap", "flips", "lam", "seconds"]
+    np.testing.assert_array_equal(history["epoch"], np.arange(1, history["epoch"].size + 1))
+    assert (np.diff(history["seconds"]) > 0).all()
+
+
+def test_full_trace_adds_loss_gap_and_hamming_process():
+    rounded = []
+
+    def look(state):
+        rounded.append((state.U > 0.5, state.Vt.T > 0.5))
+
+    A = SMALL.A.toarray()
+    history = (
+        ELBMF(3, trace="full", n_init=1, max_iter=40, callback=look, random_state=0).fit(A).history_
+    )
+    products = [naive.boolean_product(U, V) for U, V in rounded]
+    losses = np.array([np.sum(A != B) for B in products])
+    np.testing.assert_array_equal(history["rounded_loss"], losses)
+    np.testing.assert_allclose(history["loss_gap"], np.abs(history["relaxed_loss"] - losses))
+    flips = [np.mean(a != b) for a, b in pairwise(products)]
+    np.testing.assert_allclose(history["hamming"], np.concatenate([[0], np.cumsum(flips)]))
+
+
+def test_callback_stops_the_run_and_later_ones():
+    epochs = []
+
+    def look(state):
+        epochs.append((state.run, state.runs, state.epoch))
+        return (state.run, state.epoch) == (2, 3)
+
+    model = ELBMF(3, max_iter=10, n_init=5, callback=look, random_state=0).fit(
+        make_tiles((40, 30), 3, height=(5, 10), noise=0.3, random_state=0).A
+    )
+    assert epochs[-1] == (2, 5, 3)
+    assert len(model.run_losses_) == 2
+    assert model.components_.shape == (3, 30)
+
+
+def test_runs_end_when_nothing_is_left_to_gain():
+    model = ELBMF(3, n_init=9, random_state=0).fit(SMALL.truth)
+    assert model.reconstruction_err_ == 0
+    assert len(model.run_losses_) < 9
+
+
+def test_float64_on_request():
+    seen = []
+    for dtype in ("float32", "float64"):
+        ELBMF(3, dtype=dtype, callback=lambda s: seen.append(s.U.dtype) or True).fit(SMALL.A)
+    assert seen == [np.float32, np.float64]
+
+
+@pytest.mark.parametrize("step", ["spectral", "authors"])
+@pytest.mark.parametrize("prox", ["exact", "paper"])
+@pytest.mark.parametrize("beta", [0.0, 0.5])
+def test_all_variants_find_clean_tiles(step, prox, beta):
+    model = ELBMF(
+        3,
+        kappa=0.01,
+        lam=0.02,
+        rate=1.02,
+        step=step,
+        prox=prox,
+        beta=beta,
+        max_iter=1500,
+        random_state=0,
+    ).fit(SMALL.truth)
+    assert model.reconstruction_err_ <= 0.1 * SMALL.truth.nnz
+    assert model.history_["gap"][-1] < 1e-3
+
+
+def test_same_result_for_any_number_of_threads(n_jobs, convergence):
+    expected = ELBMF(5, max_iter=60, n_jobs=1, random_state=0).fit(convergence.A)
+    model = ELBMF(5, max_iter=60, n_jobs=n_jobs, random_state=0).fit(convergence.A)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    np.testing.assert_array_equal(model.membership_, expected.membership_)
+    np.testing.assert_array_equal(model.history_["relaxed_loss"], expected.history_["relaxed_loss"])
+
+
+def test_the_library_logs_and_does_not_print(caplog, capsys):
+    with caplog.at_level(logging.INFO, logger="elbmf"):
+        ELBMF(3, n_init=1, random_state=0).fit(SMALL.A)
+    assert "epochs (boolean)" in caplog.text
+    assert capsys.readouterr() == ("", "")
+
+
+# --- refinement ---
+
+
+def test_refinement_never_raises_the_loss_and_ends():
+    for seed in range(40):
+        generator = np.random.default_rng(seed)
+        X = (
+            generator.random((generator.integers(1, 40), generator.integers(1, 90)))
+            < generator.random()
+        )
+        k = generator.integers(1, 7)
+        U, V = generator.random((X.shape[0], k)) < 0.4, generator.random((k, X.shape[1])) < 0.4
+        A = BooleanMatrix.from_array(X)
+        before = cover(A, U, V).loss
+        finer_U, finer_V = refine(A, U, V)
+        after = cover(A, finer_U, finer_V).loss
+        assert after <= before
+        again_U, again_V = refine(A, finer_U, finer_V)
+        np.testing.assert_array_equal(again_U, finer_U)
+        np.testing.assert_array_equal(again_V, finer_V)
+        for X_part, members, others in ((X, finer_U, finer_V), (X.T, finer_V.T, finer_U.T)):
+            for row, membership in zip(X_part, members, strict=True):
+                loss = naive.row_loss(row, membership, others)
+                for l in range(k):
+                    switched = membership.copy()
+                    switched[l] = not switched[l]
+                    assert naive.row_loss(row, switched, others) >= loss
+
+
+def test_refinement_is_the_same_for_any_number_of_threads(n_jobs):
+    generator = np.random.default_rng(0)
+    A = BooleanMatrix.from_array(generator.random((90, 70)) < 0.3)
+    U, V = generator.random((90, 6)) < 0.3, generator.random((6, 70)) < 0.3
+    for ours, expected in zip(refine(A, U, V, n_jobs), refine(A, U, V, 1), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_refinement_leaves_its_input_alone():
+    U, V = SMALL.U.copy(), SMALL.V.copy()
+    U[:3], V[:, :3] = True, True
+    kept = U.copy(), V.copy()
+    refine(BooleanMatrix.from_array(SMALL.A), U, V)
+    np.testing.assert_array_equal(U, kept[0])
+    np.testing.assert_array_equal(V, kept[1])

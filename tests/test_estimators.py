@@ -1,0 +1,290 @@
+"""The contract of every method: what goes in, what comes out, what is refused."""
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from elbmf.boolean import boolean_product, cover
+from elbmf.datasets import make_tiles
+from elbmf.errors import InputError
+from elbmf.estimators import METHODS
+from strategies import boolean_arrays
+
+TILES = make_tiles((40, 30), 3, height=(5, 10), noise=0.02, random_state=0)
+A = TILES.A.toarray().astype(int)
+
+
+@pytest.fixture(params=METHODS.values(), ids=METHODS)
+def method(request):
+    return request.param
+
+
+# scikit-learn fits with more components than its tiny data needs, and says so itself.
+@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
+@parametrize_with_checks([method(binarize=0.0) for method in METHODS.values()])
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def test_scikit_learn_checks_that_need_another_process(method):
+    """One of the checks looks at an environment variable that must be set from the start."""
+    script = (
+        f"from elbmf.estimators import {method.__name__}\n"
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        f"results = check_estimator({method.__name__}(binarize=0.0), on_skip=None)\n"
+        "print({result['status'] for result in results})\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "SCIPY_ARRAY_API": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout == "{'passed'}\n", run.stderr
+
+
+def test_finds_planted_tiles(method):
+    model = method(3, random_state=0)
+    U = model.fit_transform(A)
+    assert U.dtype == model.components_.dtype == np.bool_
+    assert U.shape == (40, 3)
+    assert model.components_.shape == (3, 30)
+    np.testing.assert_array_equal(U, model.membership_)
+    assert model.reconstruction_err_ == cover(A, U, model.components_).loss
+    assert model.reconstruction_err_ <= cover(A, TILES.U, TILES.V).loss
+    assert model.n_features_in_ == 30
+    assert list(model.get_feature_names_out()) == [
+        f"{method.__name__.lower()}{i}" for i in range(3)
+    ]
+
+
+def test_round_trip_through_transform_and_back(method):
+    model = method(3, random_state=0).fit(A)
+    U = model.transform(A)
+    B = model.inverse_transform(U)
+    assert sparse.issparse(B)
+    assert B.dtype == np.bool_
+    np.testing.assert_array_equal(B.toarray(), boolean_product(U, model.components_).toarray())
+    loss = np.sum(B.toarray() != A)
+    assert model.score(A) == pytest.approx(1 - loss / A.sum())
+    assert loss == model.reconstruction_err_
+    unseen = TILES.truth.toarray()[::3]
+    np.testing.assert_array_equal(
+        model.inverse_transform(model.transform(unseen)).toarray(), unseen
+    )
+
+
+INPUTS = {
+    "bool": A.astype(bool),
+    "int8": A.astype(np.int8),
+    "uint64": A.astype(np.uint64),
+    "float16": A.astype(np.float16),
+    "float64": A.astype(float),
+    "fortran": np.asfortranarray(A),
+    "strided": np.repeat(A, 2, axis=1)[:, ::2],
+    "read-only": np.frombuffer(A.astype(np.uint8).tobytes(), np.uint8).reshape(A.shape),
+    "lists": A.tolist(),
+    "object": A.astype(object),
+    **{
+        f"{form}_array": sparse.coo_array(A).asformat(form)
+        for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
+    },
+    "csr_matrix": sparse.csr_matrix(A.astype(float)),
+    "int64 indices": sparse.csr_array(
+        (
+            np.ones(A.sum()),
+            np.nonzero(A)[1].astype(np.int64),
+            np.concatenate([[0], A.sum(1).cumsum()]).astype(np.int64),
+        ),
+        shape=A.shape,
+    ),
+    "pandas": pd.DataFrame(A),
+    "pandas bool": pd.DataFrame(A.astype(bool)),
+    "pandas sparse": pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(A)),
+    "polars": pl.DataFrame(A, schema=[f"c{j}" for j in range(30)]),
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_any_container_gives_the_same_bits(method, kind):
+    expected = method(3, random_state=0).fit(INPUTS["bool"])
+    model = method(3, random_state=0).fit(INPUTS[kind])
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    np.testing.assert_array_equal(model.membership_, expected.membership_)
+    np.testing.assert_array_equal(model.transform(INPUTS[kind]), expected.transform(A))
+
+
+@given(
+    X=boolean_arrays(rows=st.integers(1, 25), columns=st.integers(1, 25)),
+    k=st.integers(1, 30),
+    seed=st.integers(0, 5),
+)
+@settings(max_examples=25)
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
+def test_any_matrix_and_rank(name, X, k, seed):
+    model = METHODS[name](k, random_state=seed)
+    U = model.fit_transform(X)
+    again = METHODS[name](k, random_state=seed, n_jobs=2)
+    np.testing.assert_array_equal(again.fit_transform(sparse.csc_array(X)), U)
+    np.testing.assert_array_equal(again.components_, model.components_)
+    assert model.reconstruction_err_ <= X.sum()  # never worse than nothing
+    assert model.transform(X).shape == U.shape
+
+
+def test_seeds(method):
+    same = [method(3, random_state=7).fit(A).components_ for _ in range(2)]
+    np.testing.assert_array_equal(*same)
+    state = np.random.RandomState(7)
+    method(3, random_state=state).fit(A)
+    assert method(3).fit(A).components_.shape == (3, 30)  # no seed is fine too
+
+
+def test_names_travel(method):
+    frame = pd.DataFrame(A, columns=[f"gene{j}" for j in range(30)])
+    model = method(3, random_state=0).set_output(transform="pandas").fit(frame)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    out = model.transform(frame)
+    assert list(out.columns) == list(model.get_feature_names_out())
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match=r"unseen at fit time[\s\S]*other"):
+        model.transform(frame.rename(columns={"gene3": "other"}))
+
+
+def test_works_with_the_tools_of_scikit_learn(method):
+    model = method(3, random_state=0)
+    assert clone(model).get_params() == model.get_params()
+    pipeline = make_pipeline(FunctionTransformer(), method(3, random_state=0))
+    assert pipeline.fit_transform(A).shape == (40, 3)
+    search = GridSearchCV(method(random_state=0), {"n_components": [1, 3]}, cv=2).fit(A)
+    assert search.best_params_ == {"n_components": 3}
+    restored = pickle.loads(pickle.dumps(model.fit(A)))
+    np.testing.assert_array_equal(restored.transform(A), model.transform(A))
+
+
+def test_the_callers_matrix_is_left_alone(method):
+    X = sparse.csr_array(A.astype(float))
+    before = X.copy()
+    method(3, random_state=0).fit(X)
+    for attribute in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(X, attribute), getattr(before, attribute))
+
+
+# --- bad input ---
+
+
+def with_value(value):
+    X = A.astype(float)
+    X[3, 4] = value
+    return X
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, r"contains NaN: nan at row 3, column 4"),
+        (np.inf, r"contains infinity: inf at row 3, column 4"),
+        (-1, r"Negative values.*-1 at row 3, column 4.*binarize="),
+        (7, r"zeros and ones; got 7 at row 3, column 4.*binarize="),
+    ],
+)
+def test_values_that_are_not_boolean(method, make, value, message):
+    with pytest.raises(InputError, match=f"{method.__name__}: .*{message}"):
+        method(3).fit(make(with_value(value)))
+    model = method(3, random_state=0).fit(A)
+    with pytest.raises(InputError, match=message):
+        model.transform(make(with_value(value)))
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (A[0], "Expected 2D array, got 1D array"),
+        (A[None], "dim 3"),
+        (A.astype(complex), "Complex data not supported"),
+        (np.full((3, 3), "yes"), "dtype='numeric' is not compatible"),
+        (pd.DataFrame({"a": ["x", "y"]}), "could not convert string|not compatible"),
+        ([[1, 0], [1]], "inhomogeneous|setting an array element"),
+        (np.empty((0, 4)), "0 sample"),
+        (np.empty((4, 0)), "0 feature"),
+        (sparse.csr_array((0, 4)), "0 sample"),
+        (sparse.csr_array((4, 0)), "0 feature"),
+    ],
+)
+def test_what_is_no_matrix(method, X, message):
+    with pytest.raises(ValueError, match=message):
+        method(3).fit(X)
+
+
+@pytest.mark.parametrize(
+    "X", [np.zeros((6, 5)), np.ones((6, 5)), np.ones((1, 5)), np.ones((6, 1)), np.eye(1, 5)]
+)
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
+def test_degenerate_matrices_are_factorized_exactly(method, X, k):
+    model = method(k, random_state=0).fit(X)
+    assert model.reconstruction_err_ == 0
+    assert model.score(X) == 1
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
+def test_rank_must_be_a_positive_integer(method, k):
+    with pytest.raises(ValueError, match=r"'n_components' parameter of .* must be an int"):
+        method(k).fit(A)
+
+
+def test_rank_beyond_the_shape_is_allowed_with_a_warning(method):
+    with pytest.warns(UserWarning, match="n_components=31 is more than the 40×30 matrix"):
+        model = method(31, random_state=0).fit(A)
+    assert model.components_.shape == (31, 30)
+
+
+def test_unfitted_use(method):
+    for call in (
+        lambda m: m.transform(A),
+        lambda m: m.score(A),
+        lambda m: m.inverse_transform(np.ones((2, 3))),
+        lambda m: m.get_feature_names_out(),
+    ):
+        with pytest.raises(NotFittedError):
+            call(method(3))
+
+
+def test_transform_with_another_number_of_columns(method):
+    model = method(3, random_state=0).fit(A)
+    with pytest.raises(ValueError, match=r"X has 29 features, but .* is expecting 30"):
+        model.transform(A[:, 1:])
+    with pytest.raises(InputError, match="U has 2 components, but V has 3"):
+        model.inverse_transform(np.ones((5, 2)))
+    with pytest.raises(InputError, match="U must be 0/1"):
+        model.inverse_transform(np.full((5, 3), 0.3))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_binarize_thresholds_input(method, make):
+    counts = A * np.random.default_rng(0).integers(2, 9, A.shape)
+    model = method(3, binarize=1.5, random_state=0).fit(make(counts.astype(float)))
+    expected = method(3, random_state=0).fit(A)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    np.testing.assert_array_equal(model.transform(make(counts)), expected.transform(A))
