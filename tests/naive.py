@@ -52,6 +52,7 @@ def elb_prox_exact(x, kappa, lam):
 def palm(A, U, V, epochs, kappa, lam, rate, rule="spectral", beta=0.0, prox=elb_prox_printed):
     """Alg. 2 as printed; ``rule="authors"`` is the authors' step. Yields copies of U and V."""
     lipschitz = np.linalg.norm if rule == "authors" else lambda gram: np.linalg.norm(gram, 2)
+    smallest = 1e-4 if rule == "authors" else 1e-12
     shrink = 1.1 if rule == "authors" else 1.0
     if rule == "authors" and beta:
         shrink = (1 + 2 * beta) / (2 * (1 - beta))
@@ -59,11 +60,11 @@ def palm(A, U, V, epochs, kappa, lam, rate, rule="spectral", beta=0.0, prox=elb_
     U_last, V_last = U, V
     for t in range(1, epochs + 1):
         Z = U + beta * (U - U_last)
-        L = max(lipschitz(V @ V.T), 1e-4)
+        L = max(lipschitz(V @ V.T), smallest)
         fresh = prox(Z - (Z @ V @ V.T - A @ V.T) / (shrink * L), kappa / L, lam * rate**t / L)
         U_last, U = U, fresh
         Z = V + beta * (V - V_last)
-        L = max(lipschitz(U.T @ U), 1e-4)
+        L = max(lipschitz(U.T @ U), smallest)
         fresh = prox(Z - (U.T @ U @ Z - U.T @ A) / (shrink * L), kappa / L, lam * rate**t / L)
         V_last, V = V, fresh
         yield U.copy(), V.copy()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbmf.kernels import steps
@@ -30,6 +30,12 @@ def make_slab(storage, A):
     return kind(0, lines, n_resident, indptr, indices)
 
 
+def pulled(slab, X, low, high):
+    out = np.full((high - low, X.shape[1]), 7, dtype=X.dtype)
+    slab.pull(X, low, high, out)
+    return out
+
+
 @pytest.mark.parametrize("storage", ["indices", "bytes", "complement"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(A=boolean_arrays(columns=st.integers(1, 200)), k=widths, seed=st.integers(0, 99))
@@ -39,7 +45,7 @@ def test_pull_and_push_are_the_two_products(storage, dtype, A, k, seed):
     X = factor(n_resident, k, dtype, seed)
     Y = factor(lines, k, dtype, seed + 1)
     tolerance = 1e-12 if dtype == np.float64 else 2e-4
-    np.testing.assert_allclose(slab.pull(X, 0, lines), A.astype(dtype) @ X, atol=tolerance)
+    np.testing.assert_allclose(pulled(slab, X, 0, lines), A.astype(dtype) @ X, atol=tolerance)
     sums = factor(n_resident, k, dtype, seed + 2)
     expected = sums + A.T.astype(dtype) @ Y
     slab.push(Y, 0, lines, sums)
@@ -51,10 +57,10 @@ def test_prefetching_changes_nothing(k, monkeypatch):
     A = np.random.default_rng(0).random((300, 90)) < 0.2
     slab = make_slab("indices", A)
     X, Y = factor(90, k, np.float32, 0), factor(300, k, np.float32, 1)
-    plain_pull, plain_push = slab.pull(X, 5, 290), np.zeros_like(X)
+    plain_pull, plain_push = pulled(slab, X, 5, 290), np.zeros_like(X)
     slab.push(Y[5:290], 5, 290, plain_push)
     monkeypatch.setattr("elbmf.slabs._CACHED_BYTES", 0)
-    ahead_pull, ahead_push = slab.pull(X, 5, 290), np.zeros_like(X)
+    ahead_pull, ahead_push = pulled(slab, X, 5, 290), np.zeros_like(X)
     slab.push(Y[5:290], 5, 290, ahead_push)
     np.testing.assert_array_equal(plain_pull, ahead_pull)
     np.testing.assert_array_equal(plain_push, ahead_push)
@@ -107,11 +113,26 @@ def test_inner_sums_in_float64(a):
     assert steps.inner(a, a) == pytest.approx(np.sum(a.astype(np.float64) ** 2))
 
 
-@given(a=vectors(np.float64), beta=st.floats(0, 1))
-def test_extrapolate_and_descend(a, beta):
-    b, out = a[::-1].copy(), np.empty_like(a)
-    steps.extrapolate(a, b, beta, out)
-    np.testing.assert_allclose(out, a + beta * (a - b))
-    product = b.copy()
-    steps.descend(a, out, product, 0.3)
-    np.testing.assert_allclose(product, a - 0.3 * (out - b))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("inertia", [False, True])
+@pytest.mark.parametrize("scaled", [False, True])
+@given(rows=st.integers(1, 40), k=st.integers(1, 40), seed=st.integers(0, 99))
+@settings(max_examples=15)
+def test_descend_is_the_inertial_gradient_step(dtype, inertia, scaled, rows, k, seed):
+    current, last, product = (factor(rows, k, dtype, seed + i) for i in range(3))
+    gram = factor(padded_width(k), padded_width(k), dtype, seed + 3)
+    scale = np.random.default_rng(seed).random(current.shape[1]).astype(dtype) + 0.5
+    x, y = (current * scale, last * scale) if scaled else (current.copy(), last.copy())
+    z = x + 0.7 * (x - y) if inertia else x
+    expected = z - 0.1 * (z @ gram - product)
+    nothing = current[:0]
+    beta, step = dtype(0.7), dtype(0.1)
+    previous = last if inertia else nothing
+    scales = scale if scaled else nothing.ravel()
+    scratch = [np.empty(current.shape, dtype) for _ in range(2)]
+    steps.descend(current, previous, scales, gram, beta, step, product, *scratch)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(product, expected, atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(current, x)
+    if inertia:
+        np.testing.assert_allclose(previous, x)

@@ -85,10 +85,10 @@ def large():
     """Enough ones for several slabs in each storage, in both orientations."""
     generator = np.random.default_rng(0)
     return {
-        "indices": sparse.csr_array(generator.random((9000, 300)) < 0.06),
-        "indices, wide": sparse.csr_array(generator.random((300, 9000)) < 0.06),
+        "indices": sparse.csr_array(generator.random((9000, 300)) < 0.12),
+        "indices, wide": sparse.csr_array(generator.random((300, 9000)) < 0.12),
         "bytes": sparse.csr_array(generator.random((150, 9000)) < 0.3),
-        "complement": sparse.csr_array(generator.random((9000, 300)) < 0.94),
+        "complement": sparse.csr_array(generator.random((9000, 300)) < 0.88),
     }
 
 

@@ -113,7 +113,7 @@ def ipalm(
     left = Factor(U, dtype, inertia)
     right = Factor(Vt, dtype, inertia)
     resident, streamed = (left, right) if columns_streamed else (right, left)
-    engine.load(streamed)
+    engine.load(resident, streamed)
 
     def half_step(
         fixed: Summary, scale: NDArray[np.float64] | None = None

@@ -1,8 +1,9 @@
 """Regularisers that pull a factor towards Boolean values: value and proximal operator of each.
 
 ELB is the paper's own (Eq. regularizer, Eq. elprox, App. A); Primp and Bowl are the two it is
-compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write a class with
-`value` and `_prox_inplace` and add it to `REGULARIZERS`.
+compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write its loop in
+`elbmf.kernels.prox`, a class here with its value and the name of that loop, and add the class to
+`REGULARIZERS`.
 
 In the operators λ is the λ′ = 2λ of App. A, as in Eq. elprox: ``prox(x, κ, λ)`` minimises
 ½(x − y)² + κ|y| + (λ/2)y² on the branch around zero, while ``value`` is Eq. regularizer as
@@ -23,6 +24,9 @@ __all__ = ["ELB", "REGULARIZERS", "Bowl", "ElasticNet", "Primp", "ProxVariant", 
 
 ProxVariant = Literal["exact", "paper", "alternative"]
 
+# How near to its pole at λ = 1 the alternative operator is used.
+_AROUND_POLE = 1e-3
+
 
 class Regularizer(ABC):
     """A penalty on each entry of a factor; all that the optimiser knows of it is here."""
@@ -31,28 +35,26 @@ class Regularizer(ABC):
     def value(self, x: ArrayLike, kappa: float, lam: float) -> float:
         """Sum the penalty over all entries of ``x``."""
 
-    def prox(self, x: ArrayLike, kappa: float, lam: float) -> NDArray[np.floating[Any]]:
-        """Apply the proximal operator, restricted to non-negative values, to a copy of ``x``."""
-        result = np.array(x, dtype=np.result_type(np.asarray(x).dtype, np.float32), order="C")
-        self.prox_inplace(result.reshape(-1), kappa, lam)
-        return result
-
-    def prox_inplace(self, x: NDArray[np.floating[Any]], kappa: float, lam: float) -> None:
-        """Apply the proximal operator to the flat array ``x`` itself; λ may be infinite."""
-        number = x.dtype.type
-        # What does not fit the number type is as good as infinite: no overflow warning for it.
-        limit = float(np.finfo(x.dtype).max)
-        lam = np.inf if lam > limit else lam
-        self._prox_inplace(x, number(min(kappa, limit)), lam)
-
+    @property
     @abstractmethod
-    def _prox_inplace(self, x: NDArray[np.floating[Any]], kappa: Any, lam: float) -> None:
-        """Apply the operator; ``kappa`` has the number type of ``x``, ``lam`` may be infinite."""
+    def operator(self) -> int:
+        """Which operator of `elbmf.kernels.prox` is this regulariser's."""
 
+    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:
+        """Return the operator and its coefficients, fit for the number type of the factors."""
+        # What does not fit the type is as good as infinite, and κ may not be infinite.
+        limit = float(np.finfo(dtype).max)
+        return self.operator, min(float(kappa), limit), lam if lam <= limit else np.inf
 
-def _shrink(x: NDArray[np.floating[Any]], lam: float) -> Any:
-    """Return 1 / (1 + λ) in the number type of ``x``."""
-    return x.dtype.type(1 / (1 + lam))
+    def prox(self, x: ArrayLike, kappa: float, lam: float) -> NDArray[np.floating[Any]]:
+        """Apply the proximal operator, restricted to non-negative values, to a copy of ``x``.
+
+        λ may be infinite.
+        """
+        result = np.array(x, dtype=np.result_type(np.asarray(x).dtype, np.float32), order="C")
+        operator, kappa, lam = self.arguments(kappa, lam, result.dtype)
+        kernels.apply(operator, result.reshape(-1), kappa, lam)
+        return result
 
 
 @dataclass(frozen=True)
@@ -79,15 +81,19 @@ class ELB(Regularizer):
         distance = np.minimum(np.abs(x), np.abs(x - 1))
         return float(np.sum(kappa * distance + lam * distance**2))
 
-    def _prox_inplace(self, x: NDArray[np.floating[Any]], kappa: Any, lam: float) -> None:
-        if self.variant == "exact":
-            kernels.elb_exact(x, kappa, _shrink(x, lam))
-        elif self.variant == "paper":
-            kernels.elb_paper(x, kappa, _shrink(x, lam))
-        else:
-            # At λ = 1 the printed operator divides by zero: step off that one point.
-            off_pole = lam if abs(lam - 1) > 1e-3 else 1 + 1e-3
-            kernels.elb_alternative(x, kappa, x.dtype.type(off_pole))
+    @property
+    def operator(self) -> int:  # noqa: D102
+        return {
+            "exact": kernels.ELB_EXACT,
+            "paper": kernels.ELB_PAPER,
+            "alternative": kernels.ELB_ALTERNATIVE,
+        }[self.variant]
+
+    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:  # noqa: D102
+        if self.variant == "alternative" and abs(lam - 1) < _AROUND_POLE:
+            # The printed operator divides by λ − 1: step off that one point.
+            lam = 1 + _AROUND_POLE
+        return super().arguments(kappa, lam, dtype)
 
 
 @dataclass(frozen=True)
@@ -98,8 +104,9 @@ class ElasticNet(Regularizer):
         x = np.asarray(x, dtype=np.float64)
         return float(np.sum(kappa * np.abs(x) + lam * x**2))
 
-    def _prox_inplace(self, x: NDArray[np.floating[Any]], kappa: Any, lam: float) -> None:
-        kernels.elastic_net(x, kappa, _shrink(x, lam))
+    @property
+    def operator(self) -> int:  # noqa: D102
+        return kernels.ELASTIC_NET
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,9 @@ class Primp(Regularizer):
             return float("inf")
         return float(np.sum(kappa * (1 - np.abs(1 - 2 * x))))
 
-    def _prox_inplace(self, x: NDArray[np.floating[Any]], kappa: Any, lam: float) -> None:
-        kernels.primp(x, kappa)
+    @property
+    def operator(self) -> int:  # noqa: D102
+        return kernels.PRIMP
 
 
 @dataclass(frozen=True)
@@ -127,8 +135,9 @@ class Bowl(Regularizer):
         x = np.asarray(x, dtype=np.float64)
         return float(np.sum(lam * (x**2 - x) ** 2 / 2))
 
-    def _prox_inplace(self, x: NDArray[np.floating[Any]], kappa: Any, lam: float) -> None:
-        kernels.bowl(x, lam)
+    @property
+    def operator(self) -> int:  # noqa: D102
+        return kernels.BOWL
 
 
 REGULARIZERS: dict[str, type[Regularizer]] = {

@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.arrays import aligned_empty
 from elbmf.kernels.products import (
+    GROUP_BITS,
     GROUPS,
     PADDING,
+    TABLE_STRIDE,
     pack_lines,
     pull_bytes,
     pull_indices,
@@ -30,18 +33,18 @@ __all__ = ["Slab", "SlabbedMatrix", "cut"]
 
 Floats = NDArray[np.floating[Any]]
 
-# One addition per byte of eight cells: cheaper than one per stored index above this density.
+# One addition per byte of several cells: cheaper than one per stored index above this density.
 _BYTES_COST = 1 / 8
 
 # A block's buffers should stay in the second-level cache: this many numbers each.
-_NUMBERS_IN_BLOCK = 1 << 16
+_NUMBERS_IN_BLOCK = 1 << 17
 
 # A resident factor of more bytes than this is prefetched while it is gathered.
 _CACHED_BYTES = 1 << 20
 
 # Each slab has its own copy of the resident sums; it must do this many times their work.
 _ONES_PER_RESIDENT = 16
-_ONES_PER_SLAB = 1 << 15
+_ONES_PER_SLAB = 1 << 17
 _MOST_SLABS = 32
 
 # Tables are made for each slab anew: enough lines must use them.
@@ -72,12 +75,12 @@ class Slab(ABC):
             yield low, min(low + at_once, lines)
 
     def lines_at_once(self, width: int) -> int:
-        """How many lines make a block when a factor has ``width`` columns."""
-        return max(1, _NUMBERS_IN_BLOCK // width)
+        """How many lines at most make a block when a factor has ``width`` columns."""
+        return min(self.stop - self.start, max(1, _NUMBERS_IN_BLOCK // width))
 
     @abstractmethod
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:
-        """Return P: for lines ``low`` to ``high``, the sum of the resident rows they name."""
+    def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
+        """Write P into ``out``: for lines ``low`` to ``high`` the sum of the rows they name."""
 
     @abstractmethod
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
@@ -105,11 +108,9 @@ class IndexSlab(Slab):
         ones = int(indptr[-1])
         return _power_of_two(min(ones // _ONES_PER_SLAB, ones // (_ONES_PER_RESIDENT * n_resident)))
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:
-        out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
+    def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
         prefetch = resident.nbytes > _CACHED_BYTES
         pull_indices(resident, self.indices, self.indptr, low, high, out, prefetch)
-        return out
 
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         prefetch = sums.nbytes > _CACHED_BYTES
@@ -117,7 +118,7 @@ class IndexSlab(Slab):
 
 
 class ByteSlab(Slab):
-    """Eight resident rows to a byte: costs the same at any density."""
+    """Several resident rows to a byte: costs the same at any density."""
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class ByteSlab(Slab):
         indices: NDArray[np.integer[Any]],
     ) -> None:
         super().__init__(start, stop, n_resident)
-        sets = -(-n_resident // (8 * GROUPS))
+        sets = -(-n_resident // (GROUP_BITS * GROUPS))
         self.packed = np.zeros((sets, stop - start, GROUPS), dtype=np.uint8)
         pack_lines(indices, indptr, start, stop, self.packed)
 
@@ -141,17 +142,15 @@ class ByteSlab(Slab):
         """All of them: the tables are made anew for every block."""
         return self.stop - self.start
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:
-        out = np.empty((high - low, resident.shape[1]), dtype=resident.dtype)
+    def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
         pull_bytes(resident, self.packed, out, self._tables(resident))
-        return out
 
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         push_bytes(sums, self.packed, lines, self._tables(lines))
 
     @staticmethod
     def _tables(like: Floats) -> Floats:
-        return np.empty((256 * GROUPS, like.shape[1]), dtype=like.dtype)
+        return aligned_empty((TABLE_STRIDE * GROUPS, like.shape[1]), like.dtype)
 
 
 class ComplementSlab(Slab):
@@ -161,9 +160,10 @@ class ComplementSlab(Slab):
         super().__init__(zeros.start, zeros.stop, zeros.n_resident)
         self.zeros = zeros
 
-    def pull(self, resident: Floats, low: int, high: int) -> Floats:
+    def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
+        self.zeros.pull(resident, low, high, out)
         total = resident.sum(axis=0, dtype=np.float64).astype(resident.dtype)
-        return total - self.zeros.pull(resident, low, high)
+        np.subtract(total, out, out=out)
 
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         sums += lines.sum(axis=0, dtype=np.float64).astype(lines.dtype)

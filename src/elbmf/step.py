@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from elbmf.arrays import aligned_empty, aligned_zeros
 from elbmf.kernels.products import LANES
-from elbmf.kernels.steps import descend, extrapolate, settle
+from elbmf.kernels.steps import half_step
 from elbmf.regularizers import Regularizer
 
 __all__ = [
@@ -29,8 +30,9 @@ __all__ = [
 Floats = NDArray[np.floating[Any]]
 StepRule = Literal["spectral", "authors"]
 
-# A factor that has shrunk to nothing has no curvature; the authors bound L the same way.
-_SMALLEST_LIPSCHITZ = 1e-12
+# A factor that has shrunk to nothing has no curvature, and a step needs some. The authors bound L
+# by 1e-4, which would bind on small starts.
+_SMALLEST_LIPSCHITZ = {"spectral": 1e-12, "authors": 1e-4}
 
 # Up to here all eigenvalues come sooner than the largest alone.
 _FEW_COMPONENTS = 64
@@ -51,6 +53,10 @@ class Tally(NamedTuple):
 
     gap: float = 0.0
     flips: int = 0
+
+    def plus(self, other: "Tally") -> "Tally":
+        """Add up."""
+        return Tally(self.gap + other.gap, self.flips + other.flips)
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class Summary:
     @classmethod
     def of(cls, rows: Floats, tally: Tally) -> "Summary":
         """Summarise some rows of a factor."""
+        # numpy computes only half of XᵀX, knowing that it is symmetric.
         totals = np.ones(rows.shape[0], dtype=rows.dtype) @ rows
         return cls((rows.T @ rows).astype(np.float64), totals.astype(np.float64), tally)
 
@@ -81,7 +88,7 @@ class Summary:
         return Summary(
             self.gram + other.gram,
             self.totals + other.totals,
-            Tally(self.tally.gap + other.tally.gap, self.tally.flips + other.tally.flips),
+            self.tally.plus(other.tally),
         )
 
     def scaled(self, scale: NDArray[np.float64]) -> "Summary":
@@ -109,20 +116,23 @@ class Factor:
 
     def __init__(self, values: NDArray[Any], dtype: Any, inertia: bool) -> None:
         rows, self.n_components = values.shape
-        self.current: Floats = np.zeros((rows, padded_width(self.n_components)), dtype=dtype)
+        self.current: Floats = aligned_zeros((rows, padded_width(self.n_components)), dtype)
         self.current[:, : self.n_components] = values
-        self.previous: Floats | None = self.current.copy() if inertia else None
+        self.previous: Floats | None = None
+        if inertia:
+            self.previous = aligned_empty(self.current.shape, dtype)
+            self.previous[:] = self.current
 
     @property
     def values(self) -> Floats:
         """The current iterate without padding, of shape (rows, k)."""
         return self.current[:, : self.n_components]
 
-    def rescale(self, scale: Floats, rows: slice = slice(None)) -> None:
-        """Multiply each column of some rows, in the present and the last iterate."""
-        self.current[rows] *= scale
+    def rescale(self, scale: Floats) -> None:
+        """Multiply each column, in the present and the last iterate."""
+        self.current *= scale
         if self.previous is not None:
-            self.previous[rows] *= scale
+            self.previous *= scale
 
 
 def lipschitz(gram: NDArray[np.float64], rule: StepRule) -> float:
@@ -139,7 +149,7 @@ def lipschitz(gram: NDArray[np.float64], rule: StepRule) -> float:
             value = float(eigh(gram, eigvals_only=True, subset_by_index=(last, last))[0])
     else:
         value = float(np.linalg.norm(gram))
-    return max(value, _SMALLEST_LIPSCHITZ)
+    return max(value, _SMALLEST_LIPSCHITZ[rule])
 
 
 def step_size(lipschitz_constant: float, beta: float, rule: StepRule) -> float:
@@ -178,7 +188,9 @@ class HalfStep:
     beta: float
     scale: Floats | None = None
 
-    def apply(self, factor: Factor, rows: slice, product: Floats) -> Tally:
+    def apply(
+        self, factor: Factor, rows: slice, product: Floats, scratch: tuple[Floats, Floats]
+    ) -> Tally:
         """Replace some rows of a factor by their new iterate.
 
         Parameters
@@ -189,20 +201,22 @@ class HalfStep:
             Which of its rows.
         product : ndarray
             Their product with the data, P; overwritten.
+        scratch : pair of ndarray
+            Room for intermediate results, each like ``product``.
         """
         current = factor.current[rows]
         number = current.dtype.type
-        if self.scale is not None:
-            factor.rescale(self.scale, rows)
-        if factor.previous is not None:
-            point = np.empty_like(current)
-            previous = factor.previous[rows]
-            extrapolate(current.ravel(), previous.ravel(), number(self.beta), point.ravel())
-            previous[:] = current
-        else:
-            point = current
-        curvature = point @ self.gram
-        fresh = product.ravel()
-        descend(point.ravel(), curvature.ravel(), fresh, number(self.step))
-        self.regularizer.prox_inplace(fresh, *self.strength)
-        return Tally(*settle(current.ravel(), fresh))
+        nothing = current[:0]
+        return Tally(
+            *half_step(
+                current,
+                nothing if factor.previous is None else factor.previous[rows],
+                nothing.ravel() if self.scale is None else self.scale,
+                self.gram,
+                number(self.beta),
+                number(self.step),
+                *self.regularizer.arguments(*self.strength, current.dtype),
+                product,
+                *scratch,
+            )
+        )

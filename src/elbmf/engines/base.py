@@ -14,17 +14,45 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.arrays import aligned_empty
 from elbmf.slabs import Slab, SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Summary, Tally
 
-__all__ = ["Engine", "visit"]
+__all__ = ["Engine", "Workspace", "visit"]
 
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
 
 
-# Rows of the resident factor that are worked on at once.
-_RESIDENT_ROWS = 2048
+# The resident factor is worked on in so many pieces, unless they get too small.
+_RESIDENT_PIECES = 16
+_FEWEST_ROWS = 3072
+
+
+class Workspace:
+    """Memory that is used again in every epoch: fresh memory costs more than the sums in it.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that are worked on at once, at most.
+    like : ndarray of shape (_, k)
+        A factor, for its width and number type.
+    """
+
+    def __init__(self, rows: int, like: Floats) -> None:
+        shape = (rows, like.shape[1])
+        self._product = aligned_empty(shape, like.dtype)
+        self._scratch = [aligned_empty(shape, like.dtype) for _ in range(2)]
+
+    def product(self, rows: int) -> Floats:
+        """Room for the product of some rows with the data."""
+        return self._product[:rows]
+
+    def scratch(self, rows: int) -> tuple[Floats, Floats]:
+        """Room for the two arrays that a half-step computes on its way."""
+        first, second = self._scratch
+        return first[:rows], second[:rows]
 
 
 class Engine(ABC):
@@ -39,9 +67,18 @@ class Engine(ABC):
     def __init__(self, matrix: SlabbedMatrix) -> None:
         self.matrix = matrix
 
+    @property
+    def _resident_rows_at_once(self) -> int:
+        return max(_FEWEST_ROWS, -(-self.matrix.n_resident // _RESIDENT_PIECES))
+
     @abstractmethod
-    def load(self, streamed: Factor) -> None:
-        """Take over the streamed factor."""
+    def load(self, resident: Factor, streamed: Factor) -> None:
+        """Take over the streamed factor, and make room for working on both."""
+        at_once = self._resident_rows_at_once
+        self._resident_workspaces = {
+            start: Workspace(min(at_once, self.matrix.n_resident), resident.current)
+            for start in range(0, self.matrix.n_resident, at_once)
+        }
 
     @abstractmethod
     def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:
@@ -74,19 +111,24 @@ class Engine(ABC):
         product : ndarray or None
             Q, its product with the data; kept as it is. None when there is no step.
         """
+        at_once = self._resident_rows_at_once
 
         def work(start: int) -> Summary:
-            rows = slice(start, start + _RESIDENT_ROWS)
+            rows = slice(start, start + at_once)
+            values = resident.current[rows]
             tally = Tally()
             if step is not None and product is not None:
-                tally = step.apply(resident, rows, product[rows].copy())
-            return Summary.of(resident.current[rows], tally)
+                workspace = self._resident_workspaces[start]
+                own_product = workspace.product(values.shape[0])
+                own_product[:] = product[rows]
+                tally = step.apply(resident, rows, own_product, workspace.scratch(values.shape[0]))
+            return Summary.of(values, tally)
 
-        return reduce(add, self.run(work, range(0, self.matrix.n_resident, _RESIDENT_ROWS)))
+        return reduce(add, self.run(work, range(0, self.matrix.n_resident, at_once)))
 
-    def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> Iterable[T]:
+    def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
         """Map ``function`` over the arguments, in parallel where the engine can."""
-        return map(function, *arguments)
+        return list(map(function, *arguments))
 
     @abstractmethod
     def streamed(self) -> Floats:
@@ -104,7 +146,12 @@ class Engine(ABC):
 
 
 def visit(
-    slab: Slab, factor: Factor, resident: Floats, step: HalfStep | None, product: Floats
+    slab: Slab,
+    factor: Factor,
+    resident: Floats,
+    step: HalfStep | None,
+    sums: Floats,
+    workspace: Workspace,
 ) -> Summary:
     """Pull, step, push: update the lines of one slab and add up what they give back.
 
@@ -118,22 +165,23 @@ def visit(
         The resident factor.
     step : HalfStep or None
         The update; None leaves the lines as they are.
-    product : ndarray of shape (resident, k)
+    sums : ndarray of shape (resident, k)
         Where to add up Q; overwritten.
+    workspace : Workspace
+        Room for a block of lines.
 
     Returns
     -------
     Summary
         Of the lines of this slab.
     """
-    product[:] = 0
-    summaries = []
+    sums[:] = 0
+    tally = Tally()
     for low, high in slab.blocks(resident.shape[1]):
         rows = slice(slab.start + low, slab.start + high)
-        tally = Tally()
         if step is not None:
-            tally = step.apply(factor, rows, slab.pull(resident, low, high))
-        lines = factor.current[rows]
-        slab.push(lines, low, high, product)
-        summaries.append(Summary.of(lines, tally))
-    return reduce(add, summaries)
+            product = workspace.product(high - low)
+            slab.pull(resident, low, high, product)
+            tally = tally.plus(step.apply(factor, rows, product, workspace.scratch(high - low)))
+        slab.push(factor.current[rows], low, high, sums)
+    return Summary.of(factor.current[slab.start : slab.stop], tally)

@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from operator import add
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from elbmf.engines.base import Engine, visit
+from elbmf.arrays import aligned_empty
+from elbmf.engines.base import Engine, Workspace, visit
 from elbmf.slabs import SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Summary
 from elbmf.threads import available_cores
@@ -21,7 +23,7 @@ Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
 
 # Rows of the partial sums that are added up at once: small enough to spread over the threads.
-_ROWS_ADDED = 2048
+_ROWS_ADDED = 3072
 
 
 class MemoryEngine(Engine):
@@ -37,43 +39,68 @@ class MemoryEngine(Engine):
 
     def __init__(self, matrix: SlabbedMatrix, n_jobs: int | None = None) -> None:
         super().__init__(matrix)
-        n_jobs = min(n_jobs or available_cores(), len(matrix.slabs))
+        self._threads = min(n_jobs or available_cores(), len(matrix.slabs))
         # Linear algebra inside a slab stays on the slab's own thread.
         self._blas_limit = threadpool_limits(limits=1, user_api="blas")
-        self._pool = ThreadPoolExecutor(n_jobs) if n_jobs > 1 else None
+        self._helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
-    def load(self, streamed: Factor) -> None:  # noqa: D102
+    def load(self, resident: Factor, streamed: Factor) -> None:  # noqa: D102
+        super().load(resident, streamed)
         self._factor = streamed
-        shape = (len(self.matrix.slabs), self.matrix.n_resident, streamed.current.shape[1])
-        self._products = np.empty(shape, dtype=streamed.current.dtype)
+        width, number = streamed.current.shape[1], streamed.current.dtype
+        slabs = self.matrix.slabs
+        self._sums = aligned_empty((len(slabs), self.matrix.n_resident, width), number)
+        self._workspaces = [
+            Workspace(slab.lines_at_once(width), streamed.current) for slab in slabs
+        ]
 
-    def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> Iterable[T]:
-        """Map over the threads of the pool."""
-        return (self._pool.map if self._pool else map)(function, *arguments)
+    def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
+        """Map over the threads, this one among them; each takes the next item when it is free."""
+        items = list(zip(*arguments, strict=True))
+        if self._helpers is None or len(items) == 1:
+            return [function(*item) for item in items]
+        results: list[Any] = [None] * len(items)
+        positions = iter(range(len(items)))
+        lock = Lock()
+
+        def work() -> None:
+            while True:
+                with lock:
+                    position = next(positions, None)
+                if position is None:
+                    return
+                results[position] = function(*items[position])
+
+        helping = [self._helpers.submit(work) for _ in range(min(self._threads, len(items)) - 1)]
+        try:
+            work()
+        finally:
+            for future in helping:
+                future.result()
+        return results
 
     def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:  # noqa: D102
-        summaries = list(
-            self.run(
-                lambda slab, product: visit(slab, self._factor, resident, step, product),
-                self.matrix.slabs,
-                self._products,
-            )
+        summaries = self.run(
+            lambda *own: visit(own[0], self._factor, resident, step, *own[1:]),
+            self.matrix.slabs,
+            self._sums,
+            self._workspaces,
         )
         if len(summaries) > 1:
-            list(self.run(self._add_products, range(0, self.matrix.n_resident, _ROWS_ADDED)))
-        return self._products[0], reduce(add, summaries)
+            self.run(self._add_sums, range(0, self.matrix.n_resident, _ROWS_ADDED))
+        return self._sums[0], reduce(add, summaries)
 
-    def _add_products(self, start: int) -> None:
-        """Add the partial sums of all slabs for some resident rows, in the order of the slabs."""
+    def _add_sums(self, start: int) -> None:
+        """Add the sums of all slabs for some resident rows, in the order of the slabs."""
         rows = slice(start, start + _ROWS_ADDED)
-        total = self._products[0, rows]
-        for product in self._products[1:]:
-            total += product[rows]
+        total = self._sums[0, rows]
+        for sums in self._sums[1:]:
+            total += sums[rows]
 
     def streamed(self) -> Floats:  # noqa: D102
         return self._factor.values
 
     def close(self) -> None:  # noqa: D102
-        if self._pool:
-            self._pool.shutdown()
+        if self._helpers:
+            self._helpers.shutdown()
         self._blas_limit.restore_original_limits()

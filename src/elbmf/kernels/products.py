@@ -7,10 +7,10 @@ There are two storages:
 indices
     For each line the list of its ones. Costs what the ones cost.
 bytes
-    Eight resident rows to a byte, all sums of eight rows tabulated beforehand (the method of the
-    four Russians): one addition per byte, whatever the density. Cheaper above one in eight.
-    The layout is ``(sets, lines, GROUPS)``: a *group* is eight resident rows, a *set* is
-    ``GROUPS`` groups, whose tables fit the cache together.
+    ``GROUP_BITS`` resident rows to a byte, all sums of so many rows tabulated beforehand (the
+    method of the four Russians): one addition per byte, whatever the density. The layout is
+    ``(sets, lines, GROUPS)``: a *group* is the rows of one byte, a *set* is ``GROUPS`` groups,
+    whose tables fit the second-level cache together.
 """
 
 import numpy as np
@@ -28,8 +28,10 @@ from elbmf.kernels.simd import (
 
 __all__ = [
     "GROUPS",
+    "GROUP_BITS",
     "LANES",
     "PADDING",
+    "TABLE_STRIDE",
     "pack_lines",
     "pull_bytes",
     "pull_indices",
@@ -38,8 +40,14 @@ __all__ = [
     "transpose_pattern",
 ]
 
+GROUP_BITS = 8
+"""Resident rows to a byte: all sums of so many rows of 32 float32 make 32 kB."""
+
 GROUPS = 8
-"""Groups of eight resident rows whose tables are kept together."""
+"""Groups of resident rows whose tables are kept together."""
+
+TABLE_STRIDE = (1 << GROUP_BITS) + 5
+"""Rows from one table to the next; not a power of two, or equal bytes would compete in cache."""
 
 PADDING = PREFETCH_DISTANCE
 """Entries an index array must be longer than its last ``indptr``."""
@@ -92,14 +100,14 @@ def push_indices(target, indices, indptr, low, high, lines, prefetch):
 
 @njit(nogil=True, cache=True)
 def _tabulate(resident, first_group, tables):
-    """Fill each group's table with the sums of all subsets of its eight resident rows."""
+    """Fill each group's table with the sums of all subsets of its resident rows."""
     n_resident, width = resident.shape
     for group in range(GROUPS):
-        base = 256 * group
+        base = TABLE_STRIDE * group
         for c in range(width):
             tables[base, c] = 0
-        for bit in range(8):
-            row = 8 * (first_group + group) + bit
+        for bit in range(GROUP_BITS):
+            row = GROUP_BITS * (first_group + group) + bit
             span = 1 << bit
             if row < n_resident:
                 for subset in range(span):
@@ -118,7 +126,7 @@ def _tabulate(resident, first_group, tables):
 def pull_bytes(resident, packed, out, tables):
     """``out[r] = sum of resident rows`` named by the bytes of line ``r``.
 
-    ``tables`` is scratch space of ``256 * GROUPS`` rows.
+    ``tables`` is scratch space of ``TABLE_STRIDE * GROUPS`` rows.
     """
     n_sets, n_lines, _ = packed.shape
     width = resident.shape[1]
@@ -139,7 +147,7 @@ def pull_bytes(resident, packed, out, tables):
                     line,
                     first,
                     chunks,
-                    False,
+                    TABLE_STRIDE,
                 )
 
 
@@ -147,8 +155,8 @@ def pull_bytes(resident, packed, out, tables):
 def push_bytes(target, packed, lines, tables):
     """Add each line to the resident rows that its bytes name.
 
-    Lines with the same byte are summed first; the 256 sums of a group are then folded, halving
-    them bit by bit. ``tables`` is scratch space of ``256 * GROUPS`` rows.
+    Lines with the same byte are summed first; the sums of a group are then folded, halving
+    them bit by bit. ``tables`` is scratch space of ``TABLE_STRIDE * GROUPS`` rows.
     """
     n_sets, n_lines, _ = packed.shape
     n_resident, width = target.shape
@@ -168,12 +176,12 @@ def push_bytes(target, packed, lines, tables):
                     line,
                     first,
                     chunks,
-                    False,
+                    TABLE_STRIDE,
                 )
         for group in range(GROUPS):
-            base = 256 * group
-            for bit in range(7, -1, -1):
-                row = 8 * (s * GROUPS + group) + bit
+            base = TABLE_STRIDE * group
+            for bit in range(GROUP_BITS - 1, -1, -1):
+                row = GROUP_BITS * (s * GROUPS + group) + bit
                 span = 1 << bit
                 for subset in range(span):
                     upper = base + span + subset
@@ -190,8 +198,8 @@ def pack_lines(indices, indptr, low, high, packed):
     for line in range(low, high):
         for e in range(indptr[line], indptr[line + 1]):
             row = np.int64(indices[e])
-            group = row >> 3
-            packed[group // GROUPS, line - low, group % GROUPS] |= np.uint8(1 << (row & 7))
+            group, bit = divmod(row, GROUP_BITS)
+            packed[group // GROUPS, line - low, group % GROUPS] |= np.uint8(1 << bit)
 
 
 @njit(nogil=True, cache=True)

@@ -8,11 +8,22 @@ the array: a plain ``0`` would turn float32 arithmetic into float64.
 import numpy as np
 from numba import njit
 
-__all__ = ["bowl", "elastic_net", "elb_alternative", "elb_exact", "elb_paper", "primp"]
+__all__ = [
+    "BOWL",
+    "ELASTIC_NET",
+    "ELB_ALTERNATIVE",
+    "ELB_EXACT",
+    "ELB_PAPER",
+    "PRIMP",
+    "apply",
+]
+
+# Names of the operators, for compiled code: one for each branch of `apply`.
+ELB_EXACT, ELB_PAPER, ELB_ALTERNATIVE, ELASTIC_NET, PRIMP, BOWL = range(6)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def elb_paper(x, kappa, shrink):
+def _elb_paper(x, kappa, shrink):
     """ELB's operator as printed (Eq. elprox), then ``max(0, .)``."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
@@ -25,7 +36,7 @@ def elb_paper(x, kappa, shrink):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def elb_exact(x, kappa, shrink):
+def _elb_exact(x, kappa, shrink):
     """ELB's true minimiser on y ≥ 0: soft-threshold around 0 or around 1, split at ½."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
@@ -39,7 +50,7 @@ def elb_exact(x, kappa, shrink):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def elb_alternative(x, kappa, lam):
+def _elb_alternative(x, kappa, lam):
     """ELB's alternative operator (Eq. elprox_alt), then ``max(0, .)``."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
@@ -53,7 +64,7 @@ def elb_alternative(x, kappa, lam):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def elastic_net(x, kappa, shrink):
+def _elastic_net(x, kappa, shrink):
     """Elastic net on y ≥ 0: soft-threshold around 0, then shrink."""
     zero = x.dtype.type(0)
     for i in range(x.shape[0]):
@@ -61,7 +72,7 @@ def elastic_net(x, kappa, shrink):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def primp(x, kappa):
+def _primp(x, kappa):
     """Primp's Λ-shaped regulariser on [0, 1]: away from ½ by 2κ, clipped."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
@@ -72,7 +83,7 @@ def primp(x, kappa):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bowl(x, lam):
+def _bowl(x, lam):
     """Bowl λ(x² − x)²/2 on y ≥ 0: the root of a cubic, by Newton's method.
 
     With z = y − ½ the optimality condition is 2λz³ + (1 − λ/2)z = x − ½, and the minimiser has
@@ -97,3 +108,22 @@ def bowl(x, lam):
                 break
         z = max(z, 0.0)
         x[i] = max(0.5 + z if w > 0 else 0.5 - z, 0.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def apply(operator, x, kappa, lam):
+    """Apply one of the operators above; ``kappa`` and ``lam`` are float64, λ may be infinite."""
+    number = x.dtype.type
+    shrink = number(1 / (1 + lam))
+    if operator == ELB_EXACT:
+        _elb_exact(x, number(kappa), shrink)
+    elif operator == ELB_PAPER:
+        _elb_paper(x, number(kappa), shrink)
+    elif operator == ELB_ALTERNATIVE:
+        _elb_alternative(x, number(kappa), number(lam))
+    elif operator == ELASTIC_NET:
+        _elastic_net(x, number(kappa), shrink)
+    elif operator == PRIMP:
+        _primp(x, number(kappa))
+    elif operator == BOWL:
+        _bowl(x, lam)

@@ -60,7 +60,8 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
     accumulate_source : bool
         True sums indexed rows into one row (gather); False adds one row to indexed rows (scatter).
     tables : bool
-        True when the ``e``-th index points into the ``e``-th table of 256 rows.
+        True when the ``e``-th index points into the ``e``-th of several tables; the last argument
+        is then the distance of tables in rows, and else whether to prefetch.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -68,7 +69,7 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
         index = context.make_array(signature.args[1])(context, builder, args[1])
         low, high = args[2], args[3]
         single = context.make_array(signature.args[4])(context, builder, args[4])
-        row, first_lane, chunks, prefetch = args[5:]
+        row, first_lane, chunks, last = args[5:]
 
         number = context.get_value_type(signature.args[0].dtype)
         bytes_per_number = 4 if isinstance(number, ir.FloatType) else 8
@@ -86,7 +87,7 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
             stored = builder.load(builder.gep(index.data, [position]))
             line = builder.zext(stored, _I64) if stored.type.width < 64 else stored
             if tables:
-                table = builder.mul(builder.sub(position, low), _I64(256))
+                table = builder.mul(builder.sub(position, low), last)
                 line = builder.add(line, table)
             return lanes_of(many, line)
 
@@ -131,7 +132,7 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
                 if tables:
                     emit(count, ahead=0)
                 else:
-                    with builder.if_else(prefetch) as (then, otherwise):
+                    with builder.if_else(last) as (then, otherwise):
                         with then:
                             emit(count, ahead=PREFETCH_DISTANCE)
                         with otherwise:
@@ -141,11 +142,9 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
     return codegen
 
 
-def _signature(many: Any, index: Any, single: Any) -> Any:
+def _signature(many: Any, index: Any, single: Any, last: Any) -> Any:
     integer = types.intp
-    return types.void(
-        many, index, integer, integer, single, integer, integer, integer, types.boolean
-    )
+    return types.void(many, index, integer, integer, single, integer, integer, integer, last)
 
 
 @intrinsic
@@ -166,7 +165,8 @@ def gather(
     ``lanes`` are the ``chunks * LANES`` columns from ``first_lane`` on. With ``prefetch`` the
     index array must be readable for ``PREFETCH_DISTANCE`` entries past ``high``.
     """
-    return _signature(source, index, target), _row_loop(accumulate_source=True, tables=False)
+    signature = _signature(source, index, target, types.boolean)
+    return signature, _row_loop(accumulate_source=True, tables=False)
 
 
 @intrinsic
@@ -183,7 +183,8 @@ def scatter(
     prefetch: Any,
 ) -> Any:
     """``target[index[e], lanes] += source[row, lanes]`` for each e in range(low, high)."""
-    return _signature(target, index, source), _row_loop(accumulate_source=False, tables=False)
+    signature = _signature(target, index, source, types.boolean)
+    return signature, _row_loop(accumulate_source=False, tables=False)
 
 
 @intrinsic
@@ -197,10 +198,11 @@ def gather_tables(
     row: Any,
     first_lane: Any,
     chunks: Any,
-    prefetch: Any,
+    stride: Any,
 ) -> Any:
-    """Like `gather`, the ``e``-th index pointing into the ``e - low``-th table of 256 rows."""
-    return _signature(source, index, target), _row_loop(accumulate_source=True, tables=True)
+    """Like `gather`, the ``e``-th index counting from row ``(e - low) * stride``."""
+    signature = _signature(source, index, target, types.intp)
+    return signature, _row_loop(accumulate_source=True, tables=True)
 
 
 @intrinsic
@@ -214,10 +216,11 @@ def scatter_tables(
     row: Any,
     first_lane: Any,
     chunks: Any,
-    prefetch: Any,
+    stride: Any,
 ) -> Any:
-    """Like `scatter`, the ``e``-th index pointing into the ``e - low``-th table of 256 rows."""
-    return _signature(target, index, source), _row_loop(accumulate_source=False, tables=True)
+    """Like `scatter`, the ``e``-th index counting from row ``(e - low) * stride``."""
+    signature = _signature(target, index, source, types.intp)
+    return signature, _row_loop(accumulate_source=False, tables=True)
 
 
 @intrinsic
