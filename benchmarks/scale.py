@@ -5,9 +5,9 @@ import resource
 import time
 
 import numpy as np
-from common import machine
 from scipy import sparse
 
+from common import machine
 from elbmf import ELBMF
 from elbmf.metrics import measures
 
@@ -21,21 +21,19 @@ def generate(shape: tuple[int, int], density: float, seed: int) -> sparse.csr_ar
     groups = 20
     of_row = generator.integers(0, groups, n)
     order = np.argsort(generator.random(m)).astype(np.int32)
-    edges = np.linspace(0, m, groups + 1).astype(int)
+    own_columns = np.split(order[: groups * (m // 100)], groups)
     indptr = np.zeros(n + 1, dtype=np.int64)
-    pieces = []
+    indices = np.empty(int(1.05 * density * n * m), dtype=np.int32)
     for i in range(n):
-        # Half of the ones in the columns of the row's own group, half anywhere.
-        own = order[edges[of_row[i]] : edges[of_row[i] + 1]]
-        wanted = density * m / 2
-        inside = own[generator.random(own.size) < wanted / own.size]
-        anywhere = generator.integers(0, m, generator.poisson(wanted), dtype=np.int32)
+        # Three quarters of the ones in the hundredth of the columns that is its group's own.
+        own = own_columns[of_row[i]]
+        inside = own[generator.random(own.size) < 0.75 * density * m / own.size]
+        anywhere = generator.integers(0, m, generator.poisson(0.25 * density * m), dtype=np.int32)
         row = np.unique(np.concatenate([inside, anywhere]))
-        pieces.append(row)
         indptr[i + 1] = indptr[i] + row.size
-    indices = np.concatenate(pieces)
-    ones = np.ones(indices.size, dtype=np.bool_)
-    return sparse.csr_array((ones, indices, indptr), shape=shape)
+        indices[indptr[i] : indptr[i + 1]] = row
+    ones = np.ones(int(indptr[-1]), dtype=np.bool_)
+    return sparse.csr_array((ones, indices[: indptr[-1]], indptr), shape=shape)
 
 
 def peak_gigabytes() -> float:

@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Iterator
 
 import numpy as np
-from common import best_of, data_argument, geometric_mean, load, machine
 from scipy import sparse
 
+from common import best_of, data_argument, geometric_mean, load, machine
 from elbmf.engines import MemoryEngine
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm

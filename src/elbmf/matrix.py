@@ -13,7 +13,10 @@ from scipy import sparse
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, transpose_pattern
 
-__all__ = ["BooleanMatrix"]
+__all__ = ["BooleanMatrix", "Pattern"]
+
+Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
+"""Where each line starts, and the positions of its ones."""
 
 # Dense input is looked at in pieces of about this many cells.
 _CELLS_AT_ONCE = 1 << 22
@@ -42,6 +45,7 @@ class BooleanMatrix:
         self.shape = shape
         self.indptr = indptr
         self.indices = indices
+        self._lines: dict[int, Pattern] = {}
 
     @property
     def ones(self) -> int:
@@ -119,8 +123,6 @@ class BooleanMatrix:
             kept_before = np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])
             indptr = kept_before[indptr]
             indices = indices[keep]
-        if indices.dtype != np.int32 and csr.shape[1] <= np.iinfo(np.int32).max:
-            indices = indices.astype(np.int32)
         shape = (int(csr.shape[0]), int(csr.shape[1]))
         return cls(shape, indptr.astype(np.int64, copy=False), indices)
 
@@ -156,8 +158,8 @@ class BooleanMatrix:
         result.has_canonical_format = True
         return result
 
-    def lines(self, axis: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
-        """Return the pattern by rows (``axis=0``) or by columns (``axis=1``).
+    def lines(self, axis: int) -> Pattern:
+        """Return the pattern by rows (``axis=0``) or by columns (``axis=1``), made only once.
 
         The indices are as narrow as the other side allows and padded, as the kernels want them.
 
@@ -166,6 +168,11 @@ class BooleanMatrix:
         indptr : ndarray of int64
         indices : ndarray of uint16, int32 or int64
         """
+        if axis not in self._lines:
+            self._lines[axis] = self._make_lines(axis)
+        return self._lines[axis]
+
+    def _make_lines(self, axis: int) -> Pattern:
         other = self.shape[1 - axis]
         narrow: Any = np.uint16 if other <= 1 << 16 else np.int32 if other < 1 << 31 else np.int64
         indices = np.zeros(self.ones + PADDING, dtype=narrow)

@@ -112,6 +112,7 @@ def ipalm(
     inertia = beta > 0
     left = Factor(U, dtype, inertia)
     right = Factor(Vt, dtype, inertia)
+    del U, Vt  # large, and not needed any more
     resident, streamed = (left, right) if columns_streamed else (right, left)
     engine.load(resident, streamed)
 

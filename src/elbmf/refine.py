@@ -5,14 +5,12 @@ of U are independent of each other, and so are the columns of V given U: each is
 words until no switch of one of its bits helps, and the two sides take turns. The loss never rises.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean import pack
 from elbmf.kernels.bits import improve_rows
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.threads import over_ranges
 
 __all__ = ["refine"]
@@ -43,15 +41,13 @@ def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> t
         `elbmf.boolean.describe` gives for it, unless something better was found.
     """
     U, Vt = U.copy(), V.T.copy()
-    by_rows = (A.indptr, A.indices)
-    by_columns = A.lines(1)
     quiet = 0
     for turn in range(_MOST_TURNS):
         if turn % 2 == 0:
             # Among equals the membership that a new row would get: fit and transform agree.
-            changed = _improve(by_rows, U, Vt, True, n_jobs)
+            changed = _improve((A.indptr, A.indices), U, Vt, True, n_jobs)
         else:
-            changed = _improve(by_columns, Vt, U, False, n_jobs)
+            changed = _improve(A.lines(1), Vt, U, False, n_jobs)
         quiet = 0 if changed else quiet + 1
         if quiet == 2:
             break
@@ -59,7 +55,7 @@ def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> t
 
 
 def _improve(
-    pattern: tuple[NDArray[np.int64], NDArray[np.integer[Any]]],
+    pattern: Pattern,
     memberships: Bools,
     fixed: Bools,
     prefer_described: bool,

@@ -211,7 +211,6 @@ class ELBMF(BooleanFactorizer):
         runs: int,
     ) -> FittedFactors:
         """Iterate from one start until the stop rule says so, then project."""
-        U, Vt = self._start(A, generator)
         schedule = self._schedule()
         annealed = isinstance(schedule, Annealed)
         beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
@@ -219,8 +218,7 @@ class ELBMF(BooleanFactorizer):
         stop = StopRule(self.tol, _PATIENCE, self.max_iter, A.ones)
         epochs = ipalm(
             engine,
-            U,
-            Vt,
+            *self._start(A, generator),
             schedule=schedule,
             regularizer=ELB(self.prox),
             beta=beta,
@@ -270,8 +268,10 @@ class ELBMF(BooleanFactorizer):
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
             scale = number.type(_START_SCALE if isinstance(self._schedule(), Annealed) else 1)
-            U = generator.random((n, k), dtype=number) * scale
-            return U, generator.random((m, k), dtype=number) * scale
+            U, Vt = (generator.random((length, k), dtype=number) for length in (n, m))
+            for factor in (U, Vt):
+                factor *= scale
+            return U, Vt
         if len(self.init) != 2:
             raise InputError(f"init must be 'random' or a pair (U, V); got {len(self.init)} items.")
         U, V = (np.asarray(factor, dtype=np.float64) for factor in self.init)
