@@ -1,4 +1,4 @@
-"""Loss on the paper's synthetic settings and on real data, with the printed and default schedules."""
+"""Loss on the paper's synthetic settings and on real data, printed and default schedules."""
 
 import argparse
 import time
@@ -42,9 +42,7 @@ def convergence(draws: int, first_seed: int, **parameters: Any) -> None:
 
 def noise(draws: int, first_seed: int, **parameters: Any) -> None:
     """Fig. 3's matrices: 40×30, 5 tiles of 5-10, rank 5."""
-    print(
-        f"40×30, 5 tiles of 5-10, rank 5, {draws} draws: mean relative loss, and over the truth's"
-    )
+    print(f"40×30, 5 tiles of 5-10, rank 5, {draws} draws, no refinement: mean relative loss")
     for level in NOISE:
         losses, truths, ones = [], [], []
         for seed in range(first_seed, first_seed + draws):

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,21 +13,17 @@ from elbmf.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["image_grid", "save"]
+__all__ = ["image_bands", "save"]
 
 
-def image_grid(
-    images: ArrayLike, titles: Sequence[str] | None = None, *, columns: int = 5
-) -> "Figure":
-    """Draw 0/1 images side by side, ones dark, e.g. components whose columns are pixels.
+def image_bands(bands: Mapping[str, ArrayLike], *, columns: int = 10) -> "Figure":
+    """Draw bands of 0/1 images, ones dark: data, their reconstruction, components.
 
     Parameters
     ----------
-    images : array-like of shape (k, height, width)
-        The images.
-    titles : sequence of str, optional
-        A text above each.
-    columns : int, default=5
+    bands : mapping of str to array-like of shape (count, height, width)
+        The images of each band, under its title.
+    columns : int, default=10
         Images next to each other.
 
     Returns
@@ -40,25 +36,31 @@ def image_grid(
     except ImportError as error:
         raise MissingExtraError("matplotlib", "plots", "drawing pictures") from error
 
-    stack = np.asarray(images)
-    if stack.ndim != 3:
-        raise InputError(f"images must have 3 dimensions (k, height, width); got {stack.ndim}.")
-    if titles is not None and len(titles) != len(stack):
-        raise InputError(f"titles must be one for each of {len(stack)} images; got {len(titles)}.")
-    columns = max(1, min(columns, len(stack)))
-    rows = max(1, math.ceil(len(stack) / columns))
-    figure = Figure(figsize=(1.5 * columns, 1.8 * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axis in axes:
-        axis.set_axis_off()
-    for position, image in enumerate(stack):
-        axis = axes[position]
-        axis.set_axis_on()
-        axis.imshow(image, cmap="Greys", vmin=0, vmax=1, interpolation="nearest")
-        axis.set_xticks([])
-        axis.set_yticks([])
-        if titles is not None:
-            axis.set_title(titles[position], fontsize=9)
+    stacks = {title: np.asarray(images) for title, images in bands.items()}
+    for title, stack in stacks.items():
+        if stack.ndim != 3:
+            raise InputError(
+                f"{title!r}: images must have 3 dimensions (count, height, width); "
+                f"got {stack.ndim}."
+            )
+    rows = [max(1, math.ceil(len(stack) / columns)) for stack in stacks.values()]
+    figure = Figure(
+        figsize=(0.8 * columns, 0.82 * sum(rows) + 0.35 * len(rows)), layout="constrained"
+    )
+    parts = figure.subfigures(
+        len(rows), 1, height_ratios=[0.82 * r + 0.35 for r in rows], squeeze=False
+    )
+    for (title, stack), part, count in zip(stacks.items(), parts.ravel(), rows, strict=True):
+        part.suptitle(title, fontsize=10, x=0.01, ha="left")
+        axes = part.subplots(count, columns, squeeze=False).ravel()
+        for axis in axes[len(stack) :]:
+            axis.set_axis_off()
+        for axis, image in zip(axes, stack, strict=False):
+            axis.imshow(image, cmap="Greys", vmin=0, vmax=1.15, interpolation="nearest")
+            axis.set_xticks([])
+            axis.set_yticks([])
+            for spine in axis.spines.values():
+                spine.set_color("0.75")
     return figure
 
 

@@ -13,7 +13,7 @@ def test_demo(elbmf: Any) -> None:
     result = elbmf("demo")
     assert result.code == 0
     assert "relative loss" in result.out
-    assert "mostly the digit" in result.out
+    assert "most often the digit" in result.out
     assert "components.png" in result.err
     assert Path("demo/components.png").read_bytes().startswith(b"\x89PNG")
     assert load_model("demo/model").shape == (1797, 20, 64)

@@ -165,7 +165,7 @@ def test_other_threads_may_fit(elbmf: Any) -> None:
 
 
 def _state(epoch: int) -> Any:
-    return State(epoch, None, None, 50.0, 0.25, 0, 1.0, 2.0 * epoch)  # type: ignore[arg-type]
+    return State(epoch, None, None, 50.0, 0.25, 0, 1.0, None, 2.0 * epoch)  # type: ignore[arg-type]
 
 
 class _Terminal(Console):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from elbmf.boolean import boolean_product
 from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.fit import fitted_model
@@ -30,6 +31,7 @@ examples:
 columns. Each component is a set of pixels, and the images that have them."""
 
 _SIDE = 8
+_SHOWN = 3  # which image of each digit is drawn
 _METHOD, _COMPONENTS, _SEED = "elbmf", 20, 0
 
 
@@ -59,7 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "model", model, overwrite=True, tsv=True)
     write(folder / "digits.csv", data)
-    drawn = _draw(folder / "components.png", model, described, typical, console)
+    drawn = _draw(folder / "components.png", data, model, labels, console)
     console.note(_what_next(folder, drawn))
     return 0
 
@@ -85,36 +87,40 @@ def _components(described: list[dict[str, Any]], typical: list[tuple[int, float]
         ]
         for each, (digit, part) in zip(described, typical, strict=True)
     ]
-    headers = ["component", "images", "pixels", "ones covered", "precision", "mostly the digit"]
+    headers = ["component", "images", "pixels", "ones covered", "precision", "most often the digit"]
     return table(headers, rows)
 
 
 def _draw(
-    path: Path,
-    model: SavedModel,
-    described: list[dict[str, Any]],
-    typical: list[tuple[int, float]],
-    console: Console,
+    path: Path, data: LabelledMatrix, model: SavedModel, labels: np.ndarray, console: Console
 ) -> bool:
+    """Draw one image of each digit, the same put together from components, and the components."""
     from elbmf import plots
 
-    images = model.V.toarray().reshape(-1, _SIDE, _SIDE)
-    titles = [
-        f"{each['component']}: {each['rows']} images" + ("" if digit < 0 else f"\nmostly {digit}")
-        for each, (digit, _) in zip(described, typical, strict=True)
-    ]
+    chosen = [int(np.flatnonzero(labels == digit)[_SHOWN]) for digit in range(10)]
+    rebuilt = boolean_product(model.U[chosen], model.V)
+    bands = {
+        "one image of each digit": data.values[chosen],
+        "the same, put together from components": rebuilt,
+        f"the {_COMPONENTS} components": model.V,
+    }
     try:
-        plots.save(plots.image_grid(images, titles), path)
+        figure = plots.image_bands(
+            {title: band.toarray().reshape(-1, _SIDE, _SIDE) for title, band in bands.items()}
+        )
     except MissingExtraError as error:
         console.warn(f"{error}")
         return False
+    plots.save(figure, path)
     return True
 
 
 def _what_next(folder: Path, drawn: bool) -> str:
     lines = ["", "Next:"]
     if drawn:
-        lines.append(f"  look at {folder / 'components.png'}: the pixels of each component")
+        lines.append(
+            f"  look at {folder / 'components.png'}: images, and the components they are made of"
+        )
     lines += [
         f"  look at {folder / 'model' / 'components.tsv'}: its pixels and images by name",
         f"  elbmf info {folder / 'model'}",
