@@ -19,6 +19,8 @@ DTYPES = [np.bool_, np.int8, np.uint8, np.int64, np.float16, np.float32, np.floa
     form=st.sampled_from(FORMATS),
     dtype=st.sampled_from(DTYPES[:-3] + DTYPES[-2:]),
 )
+# Random matrices have too many diagonals for scipy's taste.
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 def test_sparse_of_any_format_equals_dense(A, form, dtype):
     dense = BooleanMatrix.from_array(A.astype(dtype))
     for build in (sparse.coo_array, sparse.coo_matrix):
