@@ -1,0 +1,125 @@
+"""The contract of every engine: one pass is pull, step, push, whoever visits the slabs."""
+
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
+
+from elbmf.engines import MemoryEngine
+from elbmf.matrix import BooleanMatrix
+from elbmf.regularizers import ELB
+from elbmf.slabs import cut
+from elbmf.step import Factor, HalfStep, Strength, lipschitz, step_size
+from strategies import boolean_arrays
+
+ENGINES = {
+    "memory, one thread": lambda matrix: MemoryEngine(matrix, 1),
+    "memory, threads": lambda matrix: MemoryEngine(matrix, 3),
+}
+
+
+@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+def make_engine(request):
+    return request.param
+
+
+def random_factor(rows, k, seed, inertia=False):
+    return Factor(np.random.default_rng(seed).random((rows, k)), np.float64, inertia)
+
+
+def half_step(other, beta=0.0, scale=None):
+    gram = other.current.T @ other.current
+    L = lipschitz(gram, "spectral")
+    strength = Strength(0.01 / L, 0.3 / L)
+    return HalfStep(gram, step_size(L, beta, "spectral"), strength, ELB(), beta, scale)
+
+
+@given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99))
+@settings(max_examples=20)
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
+    matrix = cut(BooleanMatrix.from_array(A))
+    lines = A if matrix.streamed_axis == 0 else A.T
+    resident = random_factor(lines.shape[1], k, seed)
+    streamed = random_factor(lines.shape[0], k, seed + 1)
+    with ENGINES[name](matrix) as engine:
+        engine.load(resident, streamed)
+        product, summary = engine.sweep(resident.current, None)
+        np.testing.assert_allclose(product, lines.T.astype(float) @ streamed.current, atol=1e-10)
+        np.testing.assert_allclose(summary.gram, streamed.current.T @ streamed.current)
+        np.testing.assert_allclose(summary.totals, streamed.current.sum(axis=0))
+        np.testing.assert_array_equal(engine.streamed(), streamed.values)
+
+
+@given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99), inertia=st.booleans())
+@settings(max_examples=20)
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inertia):
+    matrix = cut(BooleanMatrix.from_array(A))
+    lines = A if matrix.streamed_axis == 0 else A.T
+    resident = random_factor(lines.shape[1], k, seed)
+    streamed = random_factor(lines.shape[0], k, seed + 1, inertia)
+    beta = 0.4 if inertia else 0.0
+    if inertia:
+        streamed.previous[:, :k] = np.random.default_rng(seed).random(streamed.values.shape)
+    scale = np.linspace(0.5, 1.5, streamed.current.shape[1])
+    step = half_step(resident, beta, scale)
+
+    x = streamed.current * scale
+    z = x + beta * (x - streamed.previous * scale) if inertia else x
+    point = z - step.step * (z @ step.gram - lines.astype(float) @ resident.current)
+    expected = ELB().prox(point, *step.strength)
+
+    with ENGINES[name](matrix) as engine:
+        engine.load(resident, streamed)
+        product, summary = engine.sweep(resident.current, step)
+        # Values next to ½ may fall on either side of it.
+        sure = np.abs(point - 0.5) > 1e-9
+        np.testing.assert_allclose(streamed.current[sure], expected[sure], atol=1e-9)
+        np.testing.assert_allclose(product, lines.T.astype(float) @ streamed.current, atol=1e-9)
+        gap = np.minimum(np.abs(streamed.current), np.abs(streamed.current - 1)).sum()
+        assert summary.tally.gap == pytest.approx(gap, abs=1e-9)
+
+
+def test_advance_updates_the_resident_factor(make_engine):
+    A = np.random.default_rng(0).random((9000, 7000)) < 0.001  # several pieces of resident rows
+    matrix = cut(BooleanMatrix.from_array(A))
+    resident, streamed = random_factor(7000, 3, 1), random_factor(9000, 3, 2)
+    step = half_step(streamed)
+    with make_engine(matrix) as engine:
+        engine.load(resident, streamed)
+        product, _ = engine.sweep(resident.current, None)
+        x = resident.current.copy()
+        expected = ELB().prox(x - step.step * (x @ step.gram - product), *step.strength)
+        kept = product.copy()
+        summary = engine.advance(resident, step, product)
+        np.testing.assert_allclose(resident.current, expected, atol=1e-9)
+        np.testing.assert_array_equal(product, kept)
+        np.testing.assert_allclose(summary.gram, resident.current.T @ resident.current)
+        assert summary.tally.flips == np.sum((x > 0.5) != (expected > 0.5))
+
+
+def test_closing_leaves_nothing_behind(make_engine):
+    before = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
+    threads = threading.active_count()
+    with make_engine(cut(BooleanMatrix.from_array(np.ones((300, 200), bool)))):
+        pass
+    assert threading.active_count() == threads
+    assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == before
+
+
+def test_errors_of_helping_threads_are_raised():
+    A = np.random.default_rng(0).random((9000, 400)) < 0.12
+    matrix = cut(BooleanMatrix.from_array(A))
+    assert len(matrix.slabs) > 1
+
+    def fail_elsewhere(position):
+        if position == 1:
+            raise RuntimeError("lost a slab")
+        return position
+
+    with MemoryEngine(matrix, 2) as engine, pytest.raises(RuntimeError, match="lost a slab"):
+        engine.run(fail_elsewhere, range(2))
