@@ -102,6 +102,9 @@ def test_true_factors_as_a_start_are_kept():
         ((np.ones((40, 3)), np.full((3, 30), np.nan)), "V has entries that are not finite"),
         ((np.full((40, 3), np.inf), np.ones((3, 30))), "U has entries that are not finite"),
         ((np.ones((40, 3)),), "a pair"),
+        ((np.full((40, 3), 1e30), np.ones((3, 30))), "U has entries beyond"),
+        ((np.ones((40, 3), complex), np.ones((3, 30))), "U must be a matrix of real numbers"),
+        ((np.ones((40, 3)), np.full((3, 30), "x")), "V must be a matrix of real numbers"),
     ],
 )
 def test_initial_factors_are_checked(init, message):
@@ -154,6 +157,27 @@ def test_any_rate_is_survived():
         model = ELBMF(3, kappa=0.01, lam=0.02, rate=rate, random_state=0).fit(SMALL.A)
         assert model.history_["gap"][-1] <= 1e-6
         assert np.isfinite(model.history_["relaxed_loss"]).all()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"kappa": 5.0, "prox": "alternative"}, {"kappa": 1e300, "prox": "paper"}, {"lam": 1e300}],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_absurd_coefficients_are_survived(parameters):
+    X = np.random.default_rng(0).random((30, 20)) < 0.3
+    for dtype in ("float32", "float64"):
+        model = ELBMF(3, max_iter=60, dtype=dtype, random_state=0, **parameters).fit(X)
+        assert np.isfinite(model.history_["gap"]).all()
+        assert np.isfinite(model.history_["relaxed_loss"]).all()
+
+
+def test_a_loose_tolerance_does_not_call_a_plateau_boolean():
+    X = np.random.default_rng(0).random((100, 80)) < 0.2
+    model = ELBMF(5, random_state=0, n_init=1, refine=False, tol=1e-3).fit(X)
+    assert model.history_["gap"][-1] <= 1e-3
+    with pytest.warns(ConvergenceWarning):
+        ELBMF(5, kappa=0, lam=0, rate=1, tol=1e-3, random_state=0).fit(X)
 
 
 def test_zero_lambda_stays_zero_at_an_infinite_rate():

@@ -123,3 +123,31 @@ def test_errors_of_helping_threads_are_raised():
 
     with MemoryEngine(matrix, 2) as engine, pytest.raises(RuntimeError, match="lost a slab"):
         engine.run(fail_elsewhere, range(2))
+
+
+def test_engines_side_by_side_share_the_limit_on_blas():
+    def blas_threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = blas_threads()
+    matrix = cut(BooleanMatrix.from_array(np.ones((300, 200), bool)))
+    first, second = MemoryEngine(matrix), MemoryEngine(matrix)
+    assert set(blas_threads()) == {1}
+    first.close()
+    assert set(blas_threads()) == {1}
+    second.close()
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("density", [1 / 8, 7 / 8])
+def test_densities_at_which_the_storage_changes(density):
+    lines = 20_000
+    A = np.ones((lines, 8), bool) if density > 0.5 else np.zeros((lines, 8), bool)
+    A[np.arange(lines), np.random.default_rng(0).integers(0, 8, lines)] = density < 0.5
+    matrix = cut(BooleanMatrix.from_array(A))
+    resident, streamed = random_factor(8, 100, 0), random_factor(lines, 100, 1)
+    step = half_step(resident)
+    with MemoryEngine(matrix, 1) as engine:
+        engine.load(resident, streamed)
+        product, _ = engine.sweep(resident.current, step)
+        np.testing.assert_allclose(product, A.T.astype(float) @ streamed.current)

@@ -190,6 +190,20 @@ def test_the_callers_matrix_is_left_alone(method):
         np.testing.assert_array_equal(getattr(X, attribute), getattr(before, attribute))
 
 
+def test_what_is_returned_is_the_callers_own(method):
+    model = method(3, random_state=0)
+    U = model.fit_transform(A)
+    U[:] = False
+    assert model.membership_.any()
+
+
+def test_all_cores_may_be_asked_for_as_elsewhere(method):
+    expected = method(3, random_state=0).fit(A)
+    model = method(3, n_jobs=-1, random_state=0).fit(A)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    assert model.score(A) == expected.score(A)
+
+
 # --- bad input ---
 
 
@@ -248,6 +262,17 @@ def test_degenerate_matrices_are_factorized_exactly(method, X, k):
     assert model.score(X) == 1
 
 
+def test_masked_entries_are_refused(method):
+    masked = np.ma.masked_array(A, mask=np.eye(40, 30, dtype=bool))
+    with pytest.raises(InputError, match="masked entries"):
+        method(3).fit(masked)
+
+
+def test_a_boolean_is_no_rank(method):
+    with pytest.raises(InputError, match="n_components must be a number; got True"):
+        method(True).fit(A)
+
+
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
 def test_rank_must_be_a_positive_integer(method, k):
     with pytest.raises(ValueError, match=r"'n_components' parameter of .* must be an int"):
@@ -260,7 +285,12 @@ def test_rank_beyond_the_shape_is_allowed_with_a_warning(method):
     assert model.components_.shape == (31, 30)
 
 
-def test_unfitted_use(method):
+@pytest.mark.parametrize("after_a_failed_fit", [False, True])
+def test_unfitted_use(method, after_a_failed_fit):
+    model = method(3)
+    if after_a_failed_fit:
+        with pytest.raises(InputError):
+            model.fit(np.full((4, 30), 2))
     for call in (
         lambda m: m.transform(A),
         lambda m: m.score(A),
@@ -268,7 +298,7 @@ def test_unfitted_use(method):
         lambda m: m.get_feature_names_out(),
     ):
         with pytest.raises(NotFittedError):
-            call(method(3))
+            call(model)
 
 
 def test_transform_with_another_number_of_columns(method):

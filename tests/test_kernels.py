@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbmf.kernels import steps
+from elbmf.kernels import bits, products, prox, steps
+from elbmf.kernels.compiling import kernel
 from elbmf.matrix import BooleanMatrix
 from elbmf.slabs import ByteSlab, ComplementSlab, IndexSlab, _complement, cut
 from elbmf.step import padded_width
@@ -98,6 +99,12 @@ def test_settle_counts_gap_and_flips(dtype, data):
     np.testing.assert_array_equal(current, np.where(fresh > 1e-30, fresh, 0))
 
 
+def test_settle_bounds_what_is_thrown_far_out():
+    current = np.zeros(3)
+    steps.settle(current, np.array([1e300, np.inf, 0.5]))
+    np.testing.assert_array_equal(current, [steps.HUGE, steps.HUGE, 0.5])
+
+
 def test_settle_over_many_pieces():
     generator = np.random.default_rng(2)
     current, fresh = generator.random((2, 50_000))
@@ -136,3 +143,26 @@ def test_descend_is_the_inertial_gradient_step(dtype, inertia, scaled, rows, k, 
     np.testing.assert_allclose(current, x)
     if inertia:
         np.testing.assert_allclose(previous, x)
+
+
+def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("cannot cache function")
+
+    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", refuse)
+    monkeypatch.setattr("numba.core.registry.CPUDispatcher.enable_caching", refuse)
+
+    @kernel()
+    def double(x):
+        return 2 * x
+
+    assert double(21) == 42
+
+
+def test_kept_kernels_depend_on_all_kernel_files():
+    stamps = {
+        function._cache._cache_file._source_stamp
+        for function in (steps.half_step, prox.apply, products.pull_indices, bits.count_hits)
+    }
+    assert len(stamps) == 1
+    assert len(stamps.pop()) == 64  # a hash of the files, not a time and a size

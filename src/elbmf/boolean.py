@@ -50,7 +50,7 @@ def pack(rows: Bools) -> Words:
     return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def boolean_product(U: Any, V: Any) -> sparse.csr_array:
+def boolean_product(U: Any, V: Any, n_jobs: int | None = None) -> sparse.csr_array:
     """Boolean product U ∘ V as a sparse Boolean array (Eq. semiproduct).
 
     Parameters
@@ -58,16 +58,20 @@ def boolean_product(U: Any, V: Any) -> sparse.csr_array:
     U : array-like of shape (n, k)
     V : array-like of shape (k, m)
         Both 0/1, dense or sparse.
+    n_jobs : int, optional
+        Threads. All cores by default.
     """
     U, V = _factors(U, V)
     n, m = U.shape[0], V.shape[1]
     stretches = pack(V)
     counts = np.zeros(n, dtype=np.int64)
-    over_ranges(lambda low, high: bits.covered_cells(U, low, high, stretches, counts), n)
+    over_ranges(lambda low, high: bits.covered_cells(U, low, high, stretches, counts), n, n_jobs)
     indptr = np.concatenate([[0], np.cumsum(counts)])
     small = max(m, int(indptr[-1])) <= np.iinfo(np.int32).max
     indices = np.empty(int(indptr[-1]), dtype=np.int32 if small else np.int64)
-    over_ranges(lambda low, high: bits.product_indices(U, low, high, stretches, indptr, indices), n)
+    over_ranges(
+        lambda low, high: bits.product_indices(U, low, high, stretches, indptr, indices), n, n_jobs
+    )
     data = np.ones(indices.shape, dtype=np.bool_)
     return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, m))
 
@@ -169,7 +173,7 @@ class ComponentCover:
         return np.where(cells > 0, self.covered / np.maximum(cells, 1), 1.0)
 
 
-def component_cover(A: Any, U: Any, V: Any) -> ComponentCover:
+def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> ComponentCover:
     """Count the cover of each component; costs the ones of A."""
     A = BooleanMatrix.from_array(A)
     U, V = _factors(U, V, A.shape)
@@ -180,11 +184,11 @@ def component_cover(A: Any, U: Any, V: Any) -> ComponentCover:
         bits.component_hits(A.indptr, A.indices, low, high, rows, columns, counts[0], counts[1])
         return counts
 
-    covered, alone = np.sum(over_ranges(count, A.shape[0]), axis=0)
+    covered, alone = np.sum(over_ranges(count, A.shape[0], n_jobs), axis=0)
     return ComponentCover(U.sum(axis=0), V.sum(axis=1), covered, alone)
 
 
-def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any) -> int:
+def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | None = None) -> int:
     """‖U ∘ V − U′ ∘ V′‖₁ between the products of two pairs of factors of the same shape."""
     U, V = _factors(U, V)
     other_U, other_V = _factors(other_U, other_V, (U.shape[0], V.shape[1]))
@@ -193,6 +197,7 @@ def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any) -> int:
         over_ranges(
             lambda low, high: bits.changed_cells(U, stretches, other_U, other_stretches, low, high),
             U.shape[0],
+            n_jobs,
         )
     )
 

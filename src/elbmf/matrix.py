@@ -108,6 +108,7 @@ class BooleanMatrix:
         if not csr.has_canonical_format:
             csr = csr.astype(wide, copy=True)
             csr.sum_duplicates()
+        added_up = X.nnz != csr.nnz
         data = csr.data
         keep = np.empty(data.shape, dtype=np.bool_)
         for start in range(0, data.size, _CELLS_AT_ONCE):
@@ -116,7 +117,7 @@ class BooleanMatrix:
             if bad.size:
                 at = start + bad
                 rows = np.searchsorted(csr.indptr, at, side="right") - 1
-                hint = "" if X.format == "csr" else " (entries stored twice are added up)"
+                hint = " (entries stored twice are added up)" if added_up else ""
                 raise _not_boolean(data[at], rows, csr.indices[at], binarize, hint)
         indptr, indices = csr.indptr, csr.indices
         if not keep.all():

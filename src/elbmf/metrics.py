@@ -116,20 +116,26 @@ def loss_gap(relaxed_loss: float, rounded_loss: float) -> float:
 class HammingProcess:
     """Cumulative share of cells that flip from one rounded reconstruction to the next (Sec. 4.1).
 
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads. All cores by default.
+
     Attributes
     ----------
     total : float
         Σ |A|⁻¹ ‖B_t − B_{t+1}‖₁ over the factors seen so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, n_jobs: int | None = None) -> None:
         self.total = 0.0
+        self._n_jobs = n_jobs
         self._last: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None
 
     def update(self, U: NDArray[np.bool_], V: NDArray[np.bool_]) -> float:
         """Take the next rounded factors, return the new total."""
         if self._last is not None:
             cells = U.shape[0] * V.shape[1]
-            self.total += hamming_distance(*self._last, U, V) / max(cells, 1)
+            self.total += hamming_distance(*self._last, U, V, self._n_jobs) / max(cells, 1)
         self._last = (U.copy(), V.copy())
         return self.total

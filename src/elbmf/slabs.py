@@ -156,7 +156,7 @@ class ByteSlab(Slab):
 class ComplementSlab(Slab):
     """Zeros stored in place of ones: A = 1 − C, so every product is a total less C's."""
 
-    def __init__(self, zeros: Slab) -> None:
+    def __init__(self, zeros: IndexSlab) -> None:
         super().__init__(zeros.start, zeros.stop, zeros.n_resident)
         self.zeros = zeros
 
@@ -214,18 +214,18 @@ def cut(matrix: BooleanMatrix) -> SlabbedMatrix:
     n_resident = min(n, m)
     indptr, indices = matrix.lines(streamed_axis)
 
-    cheapest = min(matrix.density, _BYTES_COST, 1 - matrix.density)
-    complement = cheapest == 1 - matrix.density
+    rarer = min(matrix.density, 1 - matrix.density)
+    storage: type[IndexSlab | ByteSlab] = ByteSlab if rarer >= _BYTES_COST else IndexSlab
+    complement = storage is IndexSlab and matrix.density > 0.5
     if complement:
         indptr, indices = _complement(indptr, indices, n_resident)
-    storage = ByteSlab if cheapest == _BYTES_COST else IndexSlab
 
     slabs: list[Slab] = [
         storage(start, stop, n_resident, indptr, indices)
         for start, stop in _boundaries(indptr, storage.worthwhile(indptr, n_resident))
     ]
     if complement:
-        slabs = [ComplementSlab(slab) for slab in slabs]
+        slabs = [ComplementSlab(slab) for slab in slabs if isinstance(slab, IndexSlab)]
     return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs))
 
 

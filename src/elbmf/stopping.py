@@ -10,6 +10,9 @@ __all__ = ["StopReason", "StopRule"]
 # Growth of the regularisation over the quiet stretch that is none.
 _NO_GROWTH = 1e-4
 
+# A gap above this is never called Boolean, whatever the tolerance for the loss.
+_NEXT_TO_BOOLEAN = 1e-3
+
 StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback"]
 
 
@@ -62,7 +65,7 @@ class StopRule:
         else:
             self._quiet_epochs += 1
         if self._quiet_epochs >= self.patience:
-            if state.gap <= 1e3 * self.tol:
+            if state.gap <= min(1e3 * self.tol, _NEXT_TO_BOOLEAN):
                 return "settled"
             if sum(state.strength) <= self._quiet_strength * (1 + _NO_GROWTH):
                 return "stalled"

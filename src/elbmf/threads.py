@@ -3,9 +3,12 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
-__all__ = ["available_cores", "over_ranges"]
+from threadpoolctl import threadpool_limits
+
+__all__ = ["SingleThreadedBlas", "available_cores", "over_ranges"]
 
 T = TypeVar("T")
 
@@ -41,3 +44,30 @@ def over_ranges(
     edges = [length * i // pieces for i in range(pieces + 1)]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, edges[:-1], edges[1:]))
+
+
+class SingleThreadedBlas:
+    """Keeps linear algebra on the calling thread, from construction until `release`.
+
+    The limit is the process's own. The first holder sets it and the last one lifts it, so that
+    fits that run side by side neither change each other's rounding nor leave a limit behind.
+    """
+
+    _lock = Lock()
+    _holders = 0
+    _limit: Any = None
+
+    def __init__(self) -> None:
+        cls = type(self)
+        with cls._lock:
+            if cls._holders == 0:
+                cls._limit = threadpool_limits(limits=1, user_api="blas")
+            cls._holders += 1
+
+    def release(self) -> None:
+        """Give up the hold."""
+        cls = type(self)
+        with cls._lock:
+            cls._holders -= 1
+            if cls._holders == 0:
+                cls._limit.restore_original_limits()

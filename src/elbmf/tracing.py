@@ -30,11 +30,16 @@ class Trace:
         ``"basic"`` costs nothing: relaxed loss, Boolean gap, flipped bits of the rounded factors,
         λ_t and seconds. ``"full"`` adds the loss of the rounded factors, the loss gap and the
         cumulative Hamming process (Sec. 4.1), which cost a look at the data and the product.
+    n_jobs : int, optional
+        Threads for that. All cores by default.
     """
 
-    def __init__(self, matrix: BooleanMatrix, level: TraceLevel = "basic") -> None:
+    def __init__(
+        self, matrix: BooleanMatrix, level: TraceLevel = "basic", n_jobs: int | None = None
+    ) -> None:
         self._matrix = matrix
-        self._process = HammingProcess() if level == "full" else None
+        self._n_jobs = n_jobs
+        self._process = HammingProcess(n_jobs) if level == "full" else None
         names = _BASIC + (_FULL if level == "full" else ())
         self._columns: dict[str, list[float]] = {name: [] for name in names}
 
@@ -43,7 +48,7 @@ class Trace:
         row: dict[str, float] = {name: getattr(state, name) for name in _BASIC}
         if self._process is not None:
             U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
-            rounded_loss = cover(self._matrix, U, V).loss
+            rounded_loss = cover(self._matrix, U, V, self._n_jobs).loss
             row["rounded_loss"] = rounded_loss
             row["loss_gap"] = loss_gap(state.relaxed_loss, rounded_loss)
             row["hamming"] = self._process.update(U, V)

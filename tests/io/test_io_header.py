@@ -112,3 +112,14 @@ def test_what_is_reported_rather_than_taken_for_names(tmp_path, text, place):
 def test_header_of_pairs(tmp_path, text, rows):
     _, table = named(tmp_path / "t.csv", text, layout="pairs")
     assert table.shape == (rows, 2)
+
+
+def test_a_slip_in_the_first_line_is_no_header(tmp_path):
+    file = tmp_path / "slip.csv"
+    file.write_text("1,O,1\n0,1,1\n1,1,0\n")
+    with pytest.raises(FileFormatError, match=r"line 1: the first line has 'O' beside cells"):
+        read(file)
+    assert read(file, header=True).column_names == ["1", "O", "1"]
+    file.write_text("inf,0,1\n0,1,1\n")
+    with pytest.raises(FileFormatError, match=r"line 1, field 1.*'inf'.*not a finite number"):
+        read(file)

@@ -55,8 +55,9 @@ def _matrix_text(found: dict[str, Any], path: str) -> str:
     ]
     for axis in ("row", "column"):
         names = found[f"{axis}_names"]
-        more = ", …" if names and len(names) < found["shape"][axis == "column"] else ""
-        shown = shorten(names) + more if names else "none in the file"
+        shown = (
+            shorten(names, total=found["shape"][axis == "column"]) if names else "none in the file"
+        )
         pairs.append((f"{axis} names", shown))
     for axis in ("row", "column"):
         pairs.append((f"empty {axis}s", number(found[f"empty_{axis}s"])))

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     truth = None
     if args.truth:
         true_table = aligned(read_matrix(args.truth, args), model, args.truth, console)
-        truth = boolean(true_table, None, args.truth)
+        truth = boolean(true_table, args.binarize, args.truth)
         if truth.shape != A.shape:
             raise InputError(
                 f"{args.truth}: has {truth.shape[0]} rows, but {args.data} has {A.shape[0]}. "
@@ -78,5 +78,5 @@ def _other_rows(table: LabelledMatrix, model: SavedModel) -> str:
     if table.shape[0] != model.shape[0]:
         return f"has {table.shape[0]} rows, the model {model.shape[0]}"
     if table.row_names and model.row_names and table.row_names != model.row_names:
-        return "its rows have other names than those of the model"
+        return "its rows have other names than those of the model, or another order"
     return ""

@@ -64,8 +64,10 @@ def times(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
-def shorten(names: Sequence[str], width: int = 48, longest: int = 24) -> str:
-    """Join the first names of a list, as many as fit, and say how many are left."""
+def shorten(
+    names: Sequence[str], width: int = 48, longest: int = 24, total: int | None = None
+) -> str:
+    """Join the first names of a list, as many as fit, and say how many of the total are left."""
     shown: list[str] = []
     used = 0
     for name in names:
@@ -75,5 +77,5 @@ def shorten(names: Sequence[str], width: int = 48, longest: int = 24) -> str:
         if shown and used > width:
             break
         shown.append(text)
-    left = len(names) - len(shown)
+    left = (len(names) if total is None else total) - len(shown)
     return ", ".join(shown) + (f", … {left} more" if left else "")

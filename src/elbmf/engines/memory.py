@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from elbmf.arrays import aligned_empty
 from elbmf.engines.base import Engine, Workspace, visit
 from elbmf.slabs import SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Summary
-from elbmf.threads import available_cores
+from elbmf.threads import SingleThreadedBlas, available_cores
 
 __all__ = ["MemoryEngine"]
 
@@ -40,9 +39,9 @@ class MemoryEngine(Engine):
     def __init__(self, matrix: SlabbedMatrix, n_jobs: int | None = None) -> None:
         super().__init__(matrix)
         self._threads = min(n_jobs or available_cores(), len(matrix.slabs))
-        # Linear algebra inside a slab stays on the slab's own thread.
-        self._blas_limit = threadpool_limits(limits=1, user_api="blas")
         self._helpers = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        # Linear algebra inside a slab stays on the slab's own thread.
+        self._blas = SingleThreadedBlas()
 
     def load(self, resident: Factor, streamed: Factor) -> None:  # noqa: D102
         super().load(resident, streamed)
@@ -103,4 +102,4 @@ class MemoryEngine(Engine):
     def close(self) -> None:  # noqa: D102
         if self._helpers:
             self._helpers.shutdown()
-        self._blas_limit.restore_original_limits()
+        self._blas.release()

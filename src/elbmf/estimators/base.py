@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.boolean import boolean_product, cover, describe
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
-from elbmf.metrics import relative_loss
+from elbmf.metrics import measures
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -85,7 +85,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
     }
 
@@ -118,6 +118,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         self._validate_params()
+        if isinstance(self.n_components, bool):
+            raise InputError(f"n_components must be a number; got {self.n_components}.")
         A = self._read(X, reset=True)
         shorter = min(A.shape)
         if self.n_components > shorter:
@@ -134,8 +136,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_iter_ = fitted.n_iter
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
-        self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self.n_jobs).loss
-        return self.membership_
+        self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
+        return self.membership_.copy()
 
     def transform(self, X: Any) -> Bools:
         """Describe rows, seen or unseen, by the components learned.
@@ -147,8 +149,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         ndarray of bool, of shape (n_samples, n_components)
         """
-        check_is_fitted(self)
-        return describe(self._read(X, reset=False), self.components_, self.n_jobs)
+        check_is_fitted(self, "components_")
+        return describe(self._read(X, reset=False), self.components_, self._threads)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components.
@@ -162,15 +164,20 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         sparse array of bool, of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        return boolean_product(X, self.components_)
+        check_is_fitted(self, "components_")
+        return boolean_product(X, self.components_, self._threads)
 
     def score(self, X: Any, y: Any = None) -> float:
         """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         A = self._read(X, reset=False)
-        U = describe(A, self.components_, self.n_jobs)
-        return 1 - relative_loss(A, U, self.components_)
+        U = describe(A, self.components_, self._threads)
+        return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+
+    @property
+    def _threads(self) -> int | None:
+        """Threads to use, None for all cores."""
+        return None if self.n_jobs == -1 else self.n_jobs
 
     @property
     def _n_features_out(self) -> int:
@@ -179,6 +186,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _read(self, X: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
+        if np.ma.is_masked(X):
+            raise InputError(
+                f"{type(self).__name__}: got a masked array with masked entries, which are neither "
+                "0 nor 1. Fill them first, e.g. with X.filled(0)."
+            )
         checked = validate_data(
             self,
             X,

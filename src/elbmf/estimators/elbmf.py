@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -16,6 +17,7 @@ from elbmf.boolean import cover
 from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
 from elbmf.refine import refine
@@ -85,9 +87,9 @@ class ELBMF(BooleanFactorizer):
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
         number of ones, that counts as none.
     refine : bool, default=True
-        Improve the rounded factors by Boolean local search, at little cost and never for the
-        worse. Without it, they are those of the paper's algorithm alone, and `fit_transform` may
-        differ from `transform` on some rows.
+        Improve the rounded factors by Boolean local search, never for the worse. `fit_transform`
+        then agrees with `transform` but for rows where the search found something better. Without
+        it, the factors are those of the paper's algorithm alone.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     dtype : {"float32", "float64"}, default="float32"
@@ -95,9 +97,10 @@ class ELBMF(BooleanFactorizer):
     binarize : float, optional
         Threshold for input that is not 0/1: entries above it are ones.
     callback : callable, optional
-        Called with the `State` after each epoch; a true return value stops the run.
+        Called with the `State` after each epoch; a true return value ends the fit at once, with the
+        factors as they are, rounded.
     n_jobs : int, optional
-        Threads. All cores by default; the result does not depend on it.
+        Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
         Seed of the random start.
 
@@ -185,16 +188,17 @@ class ELBMF(BooleanFactorizer):
         best: FittedFactors | None = None
         runs = self._runs(A)
         losses: list[int] = []
-        with MemoryEngine(cut(A), self.n_jobs) as engine:
+        with MemoryEngine(cut(A), self._threads) as engine:
             for run in range(1, runs + 1):
                 fitted = self._run(A, engine, generator, run, runs)
-                if self.refine:
-                    fitted.U, fitted.V = refine(A, fitted.U, fitted.V, self.n_jobs)
-                loss = cover(A, fitted.U, fitted.V, self.n_jobs).loss
+                stopped = fitted.stop_reason == "callback"
+                if self.refine and not stopped:
+                    fitted.U, fitted.V = refine(A, fitted.U, fitted.V, self._threads)
+                loss = cover(A, fitted.U, fitted.V, self._threads).loss
                 if best is None or loss < min(losses):
                     best = fitted
                 losses.append(loss)
-                if fitted.stop_reason == "callback" or loss == 0:
+                if stopped or loss == 0:
                     break
         assert best is not None  # there is at least one run
         _LOG.info("losses of the runs: %s", losses)
@@ -214,7 +218,7 @@ class ELBMF(BooleanFactorizer):
         schedule = self._schedule()
         annealed = isinstance(schedule, Annealed)
         beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
-        trace = Trace(A, self.trace)
+        trace = Trace(A, self.trace, self._threads)
         stop = StopRule(self.tol, _PATIENCE, self.max_iter, A.ones)
         epochs = ipalm(
             engine,
@@ -274,7 +278,7 @@ class ELBMF(BooleanFactorizer):
             return U, Vt
         if len(self.init) != 2:
             raise InputError(f"init must be 'random' or a pair (U, V); got {len(self.init)} items.")
-        U, V = (np.asarray(factor, dtype=np.float64) for factor in self.init)
+        U, V = (_real_array(name, factor) for name, factor in zip("UV", self.init, strict=True))
         for name, factor, shape in (("U", U, (n, k)), ("V", V, (k, m))):
             if factor.shape != shape:
                 raise InputError(
@@ -283,6 +287,11 @@ class ELBMF(BooleanFactorizer):
                 )
             if not np.isfinite(factor).all():
                 raise InputError(f"init: {name} has entries that are not finite. Replace them.")
+            if np.abs(factor).max(initial=0) > HUGE:
+                raise InputError(
+                    f"init: {name} has entries beyond ±{HUGE:g}; expected values around 0 and 1. "
+                    "Scale it down."
+                )
         return U, V.T
 
     def _warn_unless_boolean(self, fitted: FittedFactors) -> None:
@@ -303,3 +312,11 @@ class ELBMF(BooleanFactorizer):
             ConvergenceWarning,
             stacklevel=2,
         )
+
+
+def _real_array(name: str, factor: Any) -> NDArray[np.float64]:
+    """Return an initial factor as numbers, or say why it is none."""
+    dense = factor.toarray() if sparse.issparse(factor) else np.asarray(factor)
+    if dense.dtype.kind not in "biuf":
+        raise InputError(f"init: {name} must be a matrix of real numbers; got {dense.dtype}.")
+    return dense.astype(np.float64)

@@ -30,8 +30,13 @@ def is_number(cell: str) -> bool:
 
 
 def is_text(cell: str) -> bool:
-    """Whether a cell is neither a number nor a sign for a missing value."""
-    return not is_missing(cell) and not is_number(cell)
+    """Whether a cell is neither a number, finite or not, nor a sign for a missing value."""
+    if is_missing(cell) or is_number(cell):
+        return False
+    try:
+        return "_" in cell or not math.isinf(float(cell))
+    except ValueError:
+        return True
 
 
 def parse_cell(cell: str) -> float:

@@ -16,7 +16,12 @@ from elbmf.io.delimited_pairs import PairReader, pair_lines
 from elbmf.io.delimited_text import DelimitedText, check_encoding, guess_delimiter
 from elbmf.io.delimited_wide import WideReader, wide_lines
 from elbmf.io.format import Format
-from elbmf.io.header import detect_header, detect_pairs_header, detect_row_names
+from elbmf.io.header import (
+    AmbiguousHeaderError,
+    detect_header,
+    detect_pairs_header,
+    detect_row_names,
+)
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
 
@@ -77,7 +82,12 @@ def read_delimited(
             collector = PairReader(text, sample)
         else:
             named_rows = detect_row_names(sample) if row_names == "auto" else row_names
-            has_header = detect_header(sample, row_names=named_rows) if header == "auto" else header
+            try:
+                has_header = (
+                    detect_header(sample, row_names=named_rows) if header == "auto" else header
+                )
+            except AmbiguousHeaderError as error:
+                raise FileFormatError(f"{path}, line {sample[0].line}: {error}.") from None
             collector = WideReader(text, sample, header=has_header, row_names=named_rows)
         if has_header:
             data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1

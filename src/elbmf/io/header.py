@@ -33,7 +33,14 @@ from dataclasses import dataclass
 
 from elbmf.io.cells import is_missing, is_number, is_text, parse_cell
 
-__all__ = ["INDEX_WORDS", "Record", "detect_header", "detect_pairs_header", "detect_row_names"]
+__all__ = [
+    "INDEX_WORDS",
+    "AmbiguousHeaderError",
+    "Record",
+    "detect_header",
+    "detect_pairs_header",
+    "detect_row_names",
+]
 
 INDEX_WORDS = frozenset(
     {"id", "ids", "index", "key", "name", "names", "row", "rows", "rowname", "rownames", "row_name"}
@@ -66,6 +73,23 @@ class Record:
     fields: list[str]
     first_quoted: bool = False
     last_quoted: bool = False
+
+
+class AmbiguousHeaderError(ValueError):
+    """The first line has text among repeated 0/1 cells, above a 0/1 table: names, or a slip.
+
+    Parameters
+    ----------
+    text : str
+        The first cell that is no number.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            f"the first line has {text!r} beside cells that are 0 or 1, so it could be names or "
+            "data with a mistake in it. Set header=True if it holds column names; else correct "
+            "that cell"
+        )
 
 
 def _header_is_one_short(sample: Sequence[Record]) -> bool:
@@ -125,6 +149,12 @@ def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
     skipped = 1 if row_names else 0
     first, below = sample[0].fields[skipped:], sample[1:]
     if any(map(is_text, first)):
+        rows = [record.fields[skipped:] for record in below]
+        binary_cells = [cell for cell in first if _is_binary([[cell]])]
+        repeated = len(set(binary_cells)) < len(binary_cells)
+        # Names are rarely given twice, and never to so many columns.
+        if below and repeated and _is_binary(rows) and not sample[0].last_quoted:
+            raise AmbiguousHeaderError(next(filter(is_text, first)))
         return True
     if not below:
         return False

@@ -5,8 +5,8 @@ word); *stretches* are the columns of one component (m bits, m/64 words).
 """
 
 import numpy as np
-from numba import njit
 
+from elbmf.kernels.compiling import kernel
 from elbmf.kernels.simd import popcount
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def count_hits(indptr, indices, low, high, rows, columns):
     """Count the ones of rows ``low`` to ``high`` that some component covers.
 
@@ -48,7 +48,7 @@ def count_hits(indptr, indices, low, high, rows, columns):
     return hits
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
     """Count for each component the ones it covers, and those that only it covers.
 
@@ -73,7 +73,7 @@ def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
                 alone[last] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _unite(membership, stretches, union):
     """OR the stretches of the components that are on; return how many are."""
     count = 0
@@ -89,7 +89,7 @@ def _unite(membership, stretches, union):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def covered_cells(memberships, low, high, stretches, counts):
     """Count the covered cells of rows ``low`` to ``high`` into ``counts``."""
     union = np.empty(stretches.shape[1], dtype=np.uint64)
@@ -101,7 +101,7 @@ def covered_cells(memberships, low, high, stretches, counts):
         counts[i] = total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def product_indices(memberships, low, high, stretches, indptr, indices):
     """Write the columns that rows ``low`` to ``high`` cover into ``indices``, ascending."""
     union = np.empty(stretches.shape[1], dtype=np.uint64)
@@ -117,7 +117,7 @@ def product_indices(memberships, low, high, stretches, indptr, indices):
                     word &= word - np.uint64(1)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def changed_cells(memberships, stretches, other_memberships, other_stretches, low, high):
     """Count the cells of rows ``low`` to ``high`` that only one of two products covers."""
     union = np.zeros(stretches.shape[1], dtype=np.uint64)
@@ -133,7 +133,7 @@ def changed_cells(memberships, stretches, other_memberships, other_stretches, lo
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _fill_row(indptr, indices, i, row):
     """Pack the ones of row ``i``."""
     row[:] = 0
@@ -142,7 +142,7 @@ def _fill_row(indptr, indices, i, row):
         row[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _gain(stretch, row, union):
     """Ones less zeros that a component would newly cover."""
     gain = 0
@@ -152,7 +152,7 @@ def _gain(stretch, row, union):
     return gain
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _build_greedily(row, stretches, member, union):
     """Switch on the component that gains most, again and again, starting from none."""
     k = stretches.shape[0]
@@ -173,7 +173,7 @@ def _build_greedily(row, stretches, member, union):
             union[w] |= stretches[best, w]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _switch_singly(row, stretches, member, union, later):
     """Sweep over the components, switching each to what is best given the others.
 
@@ -206,7 +206,7 @@ def _switch_singly(row, stretches, member, union, later):
     return switches
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def describe_rows(indptr, indices, low, high, stretches, memberships):
     """Choose for each row the components that describe it best, the components being fixed.
 
@@ -224,7 +224,7 @@ def describe_rows(indptr, indices, low, high, stretches, memberships):
             _switch_singly(row, stretches, memberships[i], union, later)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _distance(row, union):
     """Count the cells in which a row differs from what is covered."""
     total = 0
@@ -233,7 +233,7 @@ def _distance(row, union):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def improve_rows(indptr, indices, low, high, stretches, memberships, prefer_described):
     """Improve the memberships of rows ``low`` to ``high``; count the bits that changed.
 

@@ -14,8 +14,8 @@ bytes
 """
 
 import numpy as np
-from numba import njit
 
+from elbmf.kernels.compiling import kernel
 from elbmf.kernels.simd import (
     LANES,
     MAX_CHUNKS,
@@ -55,7 +55,7 @@ PADDING = PREFETCH_DISTANCE
 _ROUND = LANES * MAX_CHUNKS
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pull_indices(resident, indices, indptr, low, high, out, prefetch):
     """``out[r - low] = sum of resident[indices[e]]`` over the ones ``e`` of line ``r``."""
     width = resident.shape[1]
@@ -78,7 +78,7 @@ def pull_indices(resident, indices, indptr, low, high, out, prefetch):
             )
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def push_indices(target, indices, indptr, low, high, lines, prefetch):
     """``target[indices[e]] += lines[r - low]`` for each one ``e`` of line ``r``."""
     width = target.shape[1]
@@ -98,7 +98,7 @@ def push_indices(target, indices, indptr, low, high, lines, prefetch):
             )
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _tabulate(resident, first_group, tables):
     """Fill each group's table with the sums of all subsets of its resident rows."""
     n_resident, width = resident.shape
@@ -122,7 +122,7 @@ def _tabulate(resident, first_group, tables):
                         tables[base + span + subset, c] = 0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pull_bytes(resident, packed, out, tables):
     """``out[r] = sum of resident rows`` named by the bytes of line ``r``.
 
@@ -151,7 +151,7 @@ def pull_bytes(resident, packed, out, tables):
                 )
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def push_bytes(target, packed, lines, tables):
     """Add each line to the resident rows that its bytes name.
 
@@ -192,7 +192,7 @@ def push_bytes(target, packed, lines, tables):
                         tables[base + subset, c] += tables[upper, c]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def pack_lines(indices, indptr, low, high, packed):
     """Write the ones of lines ``low`` to ``high`` into zeroed bytes, in the bytes layout."""
     for line in range(low, high):
@@ -202,7 +202,7 @@ def pack_lines(indices, indptr, low, high, packed):
             packed[group // GROUPS, line - low, group % GROUPS] |= np.uint8(1 << bit)
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def transpose_pattern(indptr, indices, cursor, out):
     """Scatter a row-wise pattern into its column-wise one.
 

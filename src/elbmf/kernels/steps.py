@@ -4,14 +4,14 @@ All of it is one compiled call, so that threads meet at the interpreter as rarel
 """
 
 import numpy as np
-from numba import njit
 
+from elbmf.kernels.compiling import kernel
 from elbmf.kernels.prox import apply
 
-__all__ = ["descend", "half_step", "inner", "settle"]
+__all__ = ["HUGE", "descend", "half_step", "inner", "settle"]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def descend(current, previous, scale, gram, beta, step, product, point, curvature):
     """Extrapolate and go down the gradient: ``product = z - step * (z @ gram - product)``.
 
@@ -43,11 +43,14 @@ def descend(current, previous, scale, gram, beta, step, product, point, curvatur
 # input, which the arithmetic before it guarantees, is what "nnan" relies on.
 _LANE_SUMS = {"reassoc", "nsz", "nnan", "contract"}
 
+HUGE = 1e6
+"""No entry of a factor gets larger than this: far from Boolean, and far from overflow."""
+
 # Entries looked at while they are in the first-level cache.
 _PIECE = 4096
 
 
-@njit(nogil=True, cache=True, fastmath=_LANE_SUMS)
+@kernel(fastmath=_LANE_SUMS)
 def _sum_gaps(x):
     one = x.dtype.type(1)
     total = x.dtype.type(0)
@@ -56,7 +59,7 @@ def _sum_gaps(x):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _count_flips(current, fresh):
     half = current.dtype.type(0.5)
     count = np.int32(0)
@@ -65,15 +68,17 @@ def _count_flips(current, fresh):
     return count
 
 
-@njit(nogil=True, cache=True)
-def _copy_flushing(current, fresh):
+@kernel()
+def _copy_bounded(current, fresh):
     # What decays to nothing must not become a denormal number: those are a hundred times slower.
-    tiny, zero = current.dtype.type(1e-30), current.dtype.type(0)
+    # What an operator throws far beyond 1 must not overflow in the next product.
+    number = current.dtype.type
+    tiny, zero, huge = number(1e-30), number(0), number(HUGE)
     for i in range(current.shape[0]):
-        current[i] = fresh[i] if fresh[i] > tiny else zero
+        current[i] = min(fresh[i], huge) if fresh[i] > tiny else zero
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def settle(current, fresh):
     """Copy ``fresh``, which is not negative, over ``current`` and compare the two.
 
@@ -92,13 +97,13 @@ def settle(current, fresh):
     for start in range(0, old_entries.shape[0], _PIECE):
         old = old_entries[start : start + _PIECE]
         new = new_entries[start : start + _PIECE]
-        gap += _sum_gaps(new)
         flips += _count_flips(old, new)
-        _copy_flushing(old, new)
+        _copy_bounded(old, new)
+        gap += _sum_gaps(old)
     return gap, flips
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def half_step(
     current,
     previous,
@@ -125,7 +130,7 @@ def half_step(
     return settle(current, product)
 
 
-@njit(nogil=True, cache=True, fastmath=_LANE_SUMS)
+@kernel(fastmath=_LANE_SUMS)
 def inner(a, b):
     """``sum(a * b)`` in float64."""
     total = 0.0

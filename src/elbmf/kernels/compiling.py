@@ -1,0 +1,53 @@
+"""How kernels are compiled: without the GIL, and kept on disk for the next process.
+
+numba keeps compiled code as long as the file of the function is unchanged, although the code of
+the functions it calls is inside. Here it is kept as long as no kernel has changed. Where nothing
+can be kept, as in a read-only installation without a home directory, each process compiles anew.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+__all__ = ["kernel"]
+
+_LOG = logging.getLogger(__name__)
+
+
+def _fingerprint() -> str:
+    """Tell one state of all the kernels from another."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+_FINGERPRINT = _fingerprint()
+
+
+def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function when it is first called.
+
+    Parameters
+    ----------
+    **options
+        For `numba.njit`.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        dispatcher = njit(nogil=True, **options)(function)
+        try:
+            dispatcher.enable_caching()
+        except RuntimeError as error:
+            _LOG.info("compiled kernels are not kept: %s", error)
+            return dispatcher
+        index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+        if index is not None and hasattr(index, "_source_stamp"):
+            index._source_stamp = _FINGERPRINT
+        return dispatcher
+
+    return decorate
