@@ -216,10 +216,10 @@ def describe(A: Any, V: Any, n_jobs: int | None = None) -> Bools:
     V = _boolean(V, "V")
     if V.shape[1] != A.shape[1]:
         raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
-    stretches = pack(V)
+    columns, stretches = pack(V.T), pack(V)
     U = np.zeros((A.shape[0], V.shape[0]), dtype=np.bool_)
     over_ranges(
-        lambda low, high: bits.describe_rows(A.indptr, A.indices, low, high, stretches, U),
+        lambda low, high: bits.describe_rows(A.indptr, A.indices, low, high, columns, stretches, U),
         A.shape[0],
         n_jobs,
     )

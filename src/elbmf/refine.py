@@ -63,11 +63,11 @@ def _improve(
 ) -> int:
     """Improve one side given the other; return how many bits changed."""
     indptr, indices = pattern
-    stretches = pack(fixed.T)
+    columns, stretches = pack(fixed), pack(fixed.T)
     return sum(
         over_ranges(
             lambda low, high: improve_rows(
-                indptr, indices, low, high, stretches, memberships, prefer_described
+                indptr, indices, low, high, columns, stretches, memberships, prefer_described
             ),
             memberships.shape[0],
             n_jobs,

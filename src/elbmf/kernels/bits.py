@@ -143,6 +143,24 @@ def _fill_row(indptr, indices, i, row):
 
 
 @kernel()
+def _find_candidates(indptr, indices, i, columns, member, candidates):
+    """List the components that row ``i`` is in or has a one in; no other can lower its loss.
+
+    ``columns`` are packed memberships. Returns how many there are.
+    """
+    count = 0
+    for w in range(columns.shape[1]):
+        touched = np.uint64(0)
+        for e in range(indptr[i], indptr[i + 1]):
+            touched |= columns[indices[e], w]
+        for l in range(64 * w, min(64 * w + 64, member.shape[0])):
+            if member[l] or (touched >> np.uint64(l - 64 * w)) & np.uint64(1):
+                candidates[count] = l
+                count += 1
+    return count
+
+
+@kernel()
 def _gain(stretch, row, union):
     """Ones less zeros that a component would newly cover."""
     gain = 0
@@ -153,14 +171,13 @@ def _gain(stretch, row, union):
 
 
 @kernel()
-def _build_greedily(row, stretches, member, union):
+def _build_greedily(row, stretches, candidates, member, union):
     """Switch on the component that gains most, again and again, starting from none."""
-    k = stretches.shape[0]
     union[:] = 0
     while True:
         best = -1
         best_gain = 0
-        for l in range(k):
+        for l in candidates:
             if not member[l]:
                 gain = _gain(stretches[l], row, union)
                 if gain > best_gain:
@@ -174,54 +191,61 @@ def _build_greedily(row, stretches, member, union):
 
 
 @kernel()
-def _switch_singly(row, stretches, member, union, later):
+def _switch_singly(row, stretches, candidates, member, union, later):
     """Sweep over the components, switching each to what is best given the others.
 
-    ``later[l]`` is the union of the components from ``l`` on that are on; before ``l`` it is
-    ``union``. Returns how many switches were made until none helped.
+    ``later[c]`` is the union of the candidates from the ``c``-th on that are on; before it there
+    is ``union``, which in the end is all that is covered.
     """
-    k, words = stretches.shape
-    switches = 0
+    words = stretches.shape[1]
+    count = candidates.shape[0]
     changed = True
     while changed:
         changed = False
-        later[k] = 0
-        for l in range(k - 1, -1, -1):
-            for w in range(words):
-                later[l, w] = later[l + 1, w] | (stretches[l, w] if member[l] else np.uint64(0))
+        later[count] = 0
+        for c in range(count - 1, -1, -1):
+            l = candidates[c]
+            if member[l]:
+                for w in range(words):
+                    later[c, w] = later[c + 1, w] | stretches[l, w]
+            else:
+                later[c] = later[c + 1]
         union[:] = 0
-        for l in range(k):
+        for c in range(count):
+            l = candidates[c]
             gain = 0
             for w in range(words):
-                fresh = stretches[l, w] & ~(union[w] | later[l + 1, w])
+                fresh = stretches[l, w] & ~(union[w] | later[c + 1, w])
                 gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
             # A gain of zero switches off: the same loss with fewer components.
             if member[l] != (gain > 0):
                 member[l] = gain > 0
                 changed = True
-                switches += 1
             if member[l]:
                 for w in range(words):
                     union[w] |= stretches[l, w]
-    return switches
 
 
 @kernel()
-def describe_rows(indptr, indices, low, high, stretches, memberships):
+def describe_rows(indptr, indices, low, high, columns, stretches, memberships):
     """Choose for each row the components that describe it best, the components being fixed.
 
-    Greedy first, then single switches. The rows of ``memberships``, an all-false array, are
-    filled in for rows ``low`` to ``high``.
+    Greedy first, then single switches. ``columns`` and ``stretches`` are the components, packed
+    both ways. The rows of ``memberships``, an all-false array, are filled in for rows ``low`` to
+    ``high``.
     """
     k, words = stretches.shape
     row = np.empty(words, dtype=np.uint64)
     union = np.empty(words, dtype=np.uint64)
     later = np.empty((k + 1, words), dtype=np.uint64)
+    space = np.empty(k, dtype=np.int64)
     for i in range(low, high):
-        if indptr[i] < indptr[i + 1]:
+        member = memberships[i]
+        candidates = space[: _find_candidates(indptr, indices, i, columns, member, space)]
+        if candidates.shape[0]:
             _fill_row(indptr, indices, i, row)
-            _build_greedily(row, stretches, memberships[i], union)
-            _switch_singly(row, stretches, memberships[i], union, later)
+            _build_greedily(row, stretches, candidates, member, union)
+            _switch_singly(row, stretches, candidates, member, union, later)
 
 
 @kernel()
@@ -234,7 +258,7 @@ def _distance(row, union):
 
 
 @kernel()
-def improve_rows(indptr, indices, low, high, stretches, memberships, prefer_described):
+def improve_rows(indptr, indices, low, high, columns, stretches, memberships, prefer_described):
     """Improve the memberships of rows ``low`` to ``high``; count the bits that changed.
 
     Each row keeps the better of two: its own membership improved by single switches, and the one
@@ -244,17 +268,21 @@ def improve_rows(indptr, indices, low, high, stretches, memberships, prefer_desc
     row = np.empty(words, dtype=np.uint64)
     union = np.empty(words, dtype=np.uint64)
     later = np.empty((k + 1, words), dtype=np.uint64)
+    space = np.empty(k, dtype=np.int64)
     own = np.empty(k, dtype=np.bool_)
     described = np.empty(k, dtype=np.bool_)
     changed = 0
     for i in range(low, high):
-        _fill_row(indptr, indices, i, row)
         own[:] = memberships[i]
-        _switch_singly(row, stretches, own, union, later)
+        candidates = space[: _find_candidates(indptr, indices, i, columns, own, space)]
+        if candidates.shape[0] == 0:
+            continue
+        _fill_row(indptr, indices, i, row)
+        _switch_singly(row, stretches, candidates, own, union, later)
         own_loss = _distance(row, union)
         described[:] = False
-        _build_greedily(row, stretches, described, union)
-        _switch_singly(row, stretches, described, union, later)
+        _build_greedily(row, stretches, candidates, described, union)
+        _switch_singly(row, stretches, candidates, described, union, later)
         described_loss = _distance(row, union)
         better = described_loss < own_loss
         if better or (prefer_described and described_loss == own_loss):
