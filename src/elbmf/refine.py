@@ -20,9 +20,14 @@ Bools = NDArray[np.bool_]
 # Turns after which even a slow descent is called finished.
 _MOST_TURNS = 200
 
+# On large data the last few cells are not worth another turn: this share of the ones.
+_NEGLIGIBLE = 2e-5
+
 
 def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> tuple[Bools, Bools]:
     """Improve Boolean factors until no switch of a single bit lowers the loss.
+
+    With more than fifty thousand ones, until two turns each gain less than 1 in 50 000 of them.
 
     Parameters
     ----------
@@ -41,14 +46,15 @@ def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> t
         `elbmf.boolean.describe` gives for it, unless something better was found.
     """
     U, Vt = U.copy(), V.T.copy()
+    negligible = int(_NEGLIGIBLE * A.ones)
     quiet = 0
     for turn in range(_MOST_TURNS):
         if turn % 2 == 0:
             # Among equals the membership that a new row would get: fit and transform agree.
-            changed = _improve((A.indptr, A.indices), U, Vt, True, n_jobs)
+            changed, gained = _improve((A.indptr, A.indices), U, Vt, True, n_jobs)
         else:
-            changed = _improve(A.lines(1), Vt, U, False, n_jobs)
-        quiet = 0 if changed else quiet + 1
+            changed, gained = _improve(A.lines(1), Vt, U, False, n_jobs)
+        quiet = quiet + 1 if not changed or gained < negligible else 0
         if quiet == 2:
             break
     return U, np.ascontiguousarray(Vt.T)
@@ -60,16 +66,16 @@ def _improve(
     fixed: Bools,
     prefer_described: bool,
     n_jobs: int | None,
-) -> int:
-    """Improve one side given the other; return how many bits changed."""
+) -> tuple[int, int]:
+    """Improve one side given the other; return how many bits changed, and the gain in loss."""
     indptr, indices = pattern
     columns, stretches = pack(fixed), pack(fixed.T)
-    return sum(
-        over_ranges(
-            lambda low, high: improve_rows(
-                indptr, indices, low, high, columns, stretches, memberships, prefer_described
-            ),
-            memberships.shape[0],
-            n_jobs,
-        )
+    results = over_ranges(
+        lambda low, high: improve_rows(
+            indptr, indices, low, high, columns, stretches, memberships, prefer_described
+        ),
+        memberships.shape[0],
+        n_jobs,
     )
+    changed, gained = np.sum(results, axis=0)
+    return int(changed), int(gained)

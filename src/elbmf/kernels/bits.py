@@ -259,10 +259,17 @@ def _distance(row, union):
 
 @kernel()
 def improve_rows(indptr, indices, low, high, columns, stretches, memberships, prefer_described):
-    """Improve the memberships of rows ``low`` to ``high``; count the bits that changed.
+    """Improve the memberships of rows ``low`` to ``high``.
 
     Each row keeps the better of two: its own membership improved by single switches, and the one
     that `describe_rows` would give it. When they are equally good, ``prefer_described`` decides.
+
+    Returns
+    -------
+    changed : int
+        Bits that changed.
+    gained : int
+        By how much the loss went down.
     """
     k, words = stretches.shape
     row = np.empty(words, dtype=np.uint64)
@@ -272,12 +279,16 @@ def improve_rows(indptr, indices, low, high, columns, stretches, memberships, pr
     own = np.empty(k, dtype=np.bool_)
     described = np.empty(k, dtype=np.bool_)
     changed = 0
+    gained = 0
     for i in range(low, high):
         own[:] = memberships[i]
         candidates = space[: _find_candidates(indptr, indices, i, columns, own, space)]
         if candidates.shape[0] == 0:
             continue
         _fill_row(indptr, indices, i, row)
+        if not _unite(own, stretches, union):
+            union[:] = 0
+        old_loss = _distance(row, union)
         _switch_singly(row, stretches, candidates, own, union, later)
         own_loss = _distance(row, union)
         described[:] = False
@@ -290,4 +301,5 @@ def improve_rows(indptr, indices, low, high, columns, stretches, memberships, pr
         for l in range(k):
             changed += np.int64(memberships[i, l] != own[l])
         memberships[i] = own
-    return changed
+        gained += old_loss - min(own_loss, described_loss)
+    return changed, gained
