@@ -20,14 +20,16 @@ Bools = NDArray[np.bool_]
 # Turns after which even a slow descent is called finished.
 _MOST_TURNS = 200
 
-# On large data the last few cells are not worth another turn: this share of the ones.
+# Where a turn takes a second or more (this many cells times components), the last few cells, a
+# share of the ones, are not worth another.
+_LARGE = 10**10
 _NEGLIGIBLE = 2e-5
 
 
 def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> tuple[Bools, Bools]:
     """Improve Boolean factors until no switch of a single bit lowers the loss.
 
-    With more than fifty thousand ones, until two turns each gain less than 1 in 50 000 of them.
+    On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> t
         `elbmf.boolean.describe` gives for it, unless something better was found.
     """
     U, Vt = U.copy(), V.T.copy()
-    negligible = int(_NEGLIGIBLE * A.ones)
+    large = A.cells * U.shape[1] > _LARGE
+    negligible = int(_NEGLIGIBLE * A.ones) if large else 0
     quiet = 0
     for turn in range(_MOST_TURNS):
         if turn % 2 == 0:
