@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 # The resident factor is worked on in so many pieces, unless they get too small.
 _RESIDENT_PIECES = 16
-_FEWEST_ROWS = 3072
+_FEWEST_ROWS = 3000
 
 
 class Workspace:
@@ -69,7 +69,9 @@ class Engine(ABC):
 
     @property
     def _resident_rows_at_once(self) -> int:
-        return max(_FEWEST_ROWS, -(-self.matrix.n_resident // _RESIDENT_PIECES))
+        """Rows of the resident factor that are worked on at once: pieces of equal size."""
+        pieces = min(_RESIDENT_PIECES, -(-self.matrix.n_resident // _FEWEST_ROWS))
+        return -(-self.matrix.n_resident // pieces)
 
     @abstractmethod
     def load(self, resident: Factor, streamed: Factor) -> None:

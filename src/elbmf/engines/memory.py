@@ -21,9 +21,6 @@ __all__ = ["MemoryEngine"]
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
 
-# Rows of the partial sums that are added up at once: small enough to spread over the threads.
-_ROWS_ADDED = 3072
-
 
 class MemoryEngine(Engine):
     """Visits the slabs with several threads; the result does not depend on how many.
@@ -86,12 +83,13 @@ class MemoryEngine(Engine):
             self._workspaces,
         )
         if len(summaries) > 1:
-            self.run(self._add_sums, range(0, self.matrix.n_resident, _ROWS_ADDED))
+            at_once = self._resident_rows_at_once
+            self.run(self._add_sums, range(0, self.matrix.n_resident, at_once))
         return self._sums[0], reduce(add, summaries)
 
     def _add_sums(self, start: int) -> None:
         """Add the sums of all slabs for some resident rows, in the order of the slabs."""
-        rows = slice(start, start + _ROWS_ADDED)
+        rows = slice(start, start + self._resident_rows_at_once)
         total = self._sums[0, rows]
         for sums in self._sums[1:]:
             total += sums[rows]
