@@ -142,85 +142,49 @@ def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
     return codegen
 
 
-def _signature(many: Any, index: Any, single: Any, last: Any) -> Any:
-    integer = types.intp
-    return types.void(many, index, integer, integer, single, integer, integer, integer, last)
+def _row_intrinsic(*, accumulate_source: bool, tables: bool) -> Any:
+    """Make one of the four intrinsics; their arguments differ only in what the last one means."""
+
+    @intrinsic
+    def loop(
+        typing_context: Any,
+        many: Any,
+        index: Any,
+        low: Any,
+        high: Any,
+        single: Any,
+        row: Any,
+        first_lane: Any,
+        chunks: Any,
+        last: Any,
+    ) -> Any:
+        integer = types.intp
+        last = types.intp if tables else types.boolean
+        signature = types.void(
+            many, index, integer, integer, single, integer, integer, integer, last
+        )
+        return signature, _row_loop(accumulate_source=accumulate_source, tables=tables)
+
+    return loop
 
 
-@intrinsic
-def gather(
-    typing_context: Any,
-    source: Any,
-    index: Any,
-    low: Any,
-    high: Any,
-    target: Any,
-    row: Any,
-    first_lane: Any,
-    chunks: Any,
-    prefetch: Any,
-) -> Any:
-    """``target[row, lanes] += sum(source[index[e], lanes] for e in range(low, high))``.
+# In all of them ``lanes`` are the ``chunks * LANES`` columns from ``first_lane`` on, and ``e`` runs
+# over ``range(low, high)``.
 
-    ``lanes`` are the ``chunks * LANES`` columns from ``first_lane`` on. With ``prefetch`` the
-    index array must be readable for ``PREFETCH_DISTANCE`` entries past ``high``.
-    """
-    signature = _signature(source, index, target, types.boolean)
-    return signature, _row_loop(accumulate_source=True, tables=False)
+gather = _row_intrinsic(accumulate_source=True, tables=False)
+"""gather(source, index, low, high, target, row, first_lane, chunks, prefetch):
+``target[row, lanes] += sum(source[index[e], lanes] for e)``. With ``prefetch`` the index array must
+be readable for ``PREFETCH_DISTANCE`` entries past ``high``."""
 
+scatter = _row_intrinsic(accumulate_source=False, tables=False)
+"""scatter(target, index, low, high, source, row, first_lane, chunks, prefetch):
+``target[index[e], lanes] += source[row, lanes]`` for each e."""
 
-@intrinsic
-def scatter(
-    typing_context: Any,
-    target: Any,
-    index: Any,
-    low: Any,
-    high: Any,
-    source: Any,
-    row: Any,
-    first_lane: Any,
-    chunks: Any,
-    prefetch: Any,
-) -> Any:
-    """``target[index[e], lanes] += source[row, lanes]`` for each e in range(low, high)."""
-    signature = _signature(target, index, source, types.boolean)
-    return signature, _row_loop(accumulate_source=False, tables=False)
+gather_tables = _row_intrinsic(accumulate_source=True, tables=True)
+"""Like `gather`, the ``e``-th index counting from row ``(e - low) * stride``, the last argument."""
 
-
-@intrinsic
-def gather_tables(
-    typing_context: Any,
-    source: Any,
-    index: Any,
-    low: Any,
-    high: Any,
-    target: Any,
-    row: Any,
-    first_lane: Any,
-    chunks: Any,
-    stride: Any,
-) -> Any:
-    """Like `gather`, the ``e``-th index counting from row ``(e - low) * stride``."""
-    signature = _signature(source, index, target, types.intp)
-    return signature, _row_loop(accumulate_source=True, tables=True)
-
-
-@intrinsic
-def scatter_tables(
-    typing_context: Any,
-    target: Any,
-    index: Any,
-    low: Any,
-    high: Any,
-    source: Any,
-    row: Any,
-    first_lane: Any,
-    chunks: Any,
-    stride: Any,
-) -> Any:
-    """Like `scatter`, the ``e``-th index counting from row ``(e - low) * stride``."""
-    signature = _signature(target, index, source, types.intp)
-    return signature, _row_loop(accumulate_source=False, tables=True)
+scatter_tables = _row_intrinsic(accumulate_source=False, tables=True)
+"""Like `scatter`, the ``e``-th index counting from row ``(e - low) * stride``."""
 
 
 @intrinsic
