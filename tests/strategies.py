@@ -24,6 +24,13 @@ def boolean_arrays(draw, rows=lengths, columns=lengths):
 
 
 @st.composite
+def masked_arrays(draw, rows=lengths, columns=lengths):
+    """Random 0/1 arrays and masks of the same shape, some rows and columns wholly masked."""
+    A = draw(boolean_arrays(rows, columns))
+    return A, draw(boolean_arrays(st.just(A.shape[0]), st.just(A.shape[1])))
+
+
+@st.composite
 def boolean_factors(draw, max_components=70):
     """A matrix and two Boolean factors of fitting shapes."""
     A = draw(boolean_arrays())
@@ -35,6 +42,13 @@ def boolean_factors(draw, max_components=70):
         generator.random((A.shape[0], k)) < density,
         generator.random((k, A.shape[1])) < density,
     )
+
+
+@st.composite
+def masked_factors(draw, max_components=70):
+    """A matrix, a mask of its shape, and two Boolean factors."""
+    A, U, V = draw(boolean_factors(max_components))
+    return A, draw(boolean_arrays(st.just(A.shape[0]), st.just(A.shape[1]))), U, V
 
 
 finite = st.floats(-2, 3, width=64)

@@ -204,6 +204,60 @@ def test_all_cores_may_be_asked_for_as_elsewhere(method):
     assert model.score(A) == expected.score(A)
 
 
+# --- missing entries ---
+
+MASK = np.random.default_rng(5).random(A.shape) < 0.1
+MASK[7], MASK[:, 11] = True, True  # a row and a column of which nothing is known
+WITH_NAN = np.where(MASK, np.nan, A)
+
+MISSING = {
+    "NaN": (WITH_NAN, None),
+    "stored NaN": (sparse.csr_array(WITH_NAN), None),
+    "mask": (np.where(MASK, 7, A), MASK),
+    "sparse mask": (sparse.csc_array(A), sparse.csr_array(MASK)),
+    "mask as a frame": (A, pd.DataFrame(MASK)),
+    "masked array": (np.ma.masked_array(np.where(MASK, -1, A), mask=MASK), None),
+    "None": (np.where(MASK, None, A), None),
+    "nullable integers": (pd.DataFrame(np.where(MASK, None, A)).astype("Int64"), None),
+    "nullable Booleans": (pd.DataFrame(np.where(MASK, None, A == 1)).astype("boolean"), None),
+    "both": (np.where(MASK & (np.arange(30) < 15), np.nan, A), MASK & (np.arange(30) >= 15)),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_missing_entries_of_any_kind_give_the_same_bits(method, kind):
+    expected = method(3, random_state=0).fit(WITH_NAN)
+    X, missing = MISSING[kind]
+    model = method(3, random_state=0).fit(X, missing=missing)
+    np.testing.assert_array_equal(model.components_, expected.components_)
+    np.testing.assert_array_equal(model.membership_, expected.membership_)
+    again = method(3, random_state=0)
+    np.testing.assert_array_equal(again.fit_transform(X, missing=missing), model.membership_)
+    np.testing.assert_array_equal(model.transform(X, missing), expected.transform(WITH_NAN))
+    assert model.score(X, missing=missing) == expected.score(WITH_NAN)
+
+
+def test_missing_entries_count_for_nothing(method):
+    model = method(3, random_state=0).fit(WITH_NAN)
+    B = boolean_product(model.membership_, model.components_).toarray()
+    assert model.reconstruction_err_ == np.sum((A != B) & ~MASK)
+    U = model.transform(WITH_NAN)
+    loss = np.sum((boolean_product(U, model.components_).toarray() != A) & ~MASK)
+    assert model.score(WITH_NAN) == pytest.approx(1 - loss / np.sum((A == 1) & ~MASK))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_a_matrix_of_which_nothing_is_known(method, make):
+    model = method(2, random_state=0).fit(make(np.full((6, 5), np.nan)))
+    assert model.reconstruction_err_ == 0
+    assert not model.inverse_transform(model.transform(make(np.full((6, 5), np.nan)))).nnz
+
+
+def test_a_mask_of_another_shape(method):
+    with pytest.raises(InputError, match=f"{method.__name__}: missing must have the shape of the"):
+        method(3).fit(A, missing=MASK.T)
+
+
 # --- bad input ---
 
 
@@ -217,7 +271,6 @@ def with_value(value):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.nan, r"contains NaN: nan at row 3, column 4"),
         (np.inf, r"contains infinity: inf at row 3, column 4"),
         (-1, r"Negative values.*-1 at row 3, column 4.*binarize="),
         (7, r"zeros and ones; got 7 at row 3, column 4.*binarize="),
@@ -260,12 +313,6 @@ def test_degenerate_matrices_are_factorized_exactly(method, X, k):
     model = method(k, random_state=0).fit(X)
     assert model.reconstruction_err_ == 0
     assert model.score(X) == 1
-
-
-def test_masked_entries_are_refused(method):
-    masked = np.ma.masked_array(A, mask=np.eye(40, 30, dtype=bool))
-    with pytest.raises(InputError, match="masked entries"):
-        method(3).fit(masked)
 
 
 def test_a_boolean_is_no_rank(method):

@@ -10,7 +10,7 @@ from elbmf.kernels.compiling import kernel
 from elbmf.matrix import BooleanMatrix
 from elbmf.slabs import ByteSlab, ComplementSlab, IndexSlab, _complement, cut
 from elbmf.step import padded_width
-from strategies import boolean_arrays, vectors
+from strategies import boolean_arrays, masked_arrays, vectors
 
 widths = st.integers(1, 140)  # beyond one and two rounds of registers
 
@@ -84,6 +84,17 @@ def test_complement_is_the_pattern_of_the_zeros(A):
     for line in range(A.shape[0]):
         rebuilt[line, zeros[zeros_indptr[line] : zeros_indptr[line + 1]]] = False
     np.testing.assert_array_equal(rebuilt, A)
+
+
+@given(case=masked_arrays())
+def test_common_entries_are_marked(case):
+    A, other = case
+    pattern, other_pattern = (BooleanMatrix.from_array(X) for X in case)
+    marks = np.zeros(pattern.ones, dtype=bool)
+    products.mark_common(
+        pattern.indptr, pattern.indices, other_pattern.indptr, other_pattern.indices, marks
+    )
+    np.testing.assert_array_equal(marks, other[A])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

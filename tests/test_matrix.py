@@ -8,7 +8,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
-from strategies import boolean_arrays
+from strategies import boolean_arrays, masked_arrays
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
 DTYPES = [np.bool_, np.int8, np.uint8, np.int64, np.float16, np.float32, np.float64]
@@ -89,7 +89,6 @@ def test_duplicates_cannot_wrap_around():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.nan, "contains NaN: nan at row 1, column 2.*fill"),
         (np.inf, "contains infinity: inf at row 1, column 2"),
         (-1.0, "Negative values.*-1 at row 1, column 2.*binarize="),
         (3.0, "zeros and ones; got 3 at row 1, column 2.*binarize="),
@@ -110,7 +109,11 @@ def test_binarize_reads_what_is_above_the_threshold(make):
     read = BooleanMatrix.from_array(make(A), binarize=3.5)
     np.testing.assert_array_equal(read.to_csr().toarray(), A > 3.5)
     A[0, 0] = np.nan
-    with pytest.raises(InputError, match="NaN"):
+    read = BooleanMatrix.from_array(make(A), binarize=3.5)
+    np.testing.assert_array_equal(read.to_csr().toarray(), A > 3.5)
+    np.testing.assert_array_equal(read.hidden.to_csr().toarray(), np.isnan(A))
+    A[0, 0] = np.inf
+    with pytest.raises(InputError, match="infinity"):
         BooleanMatrix.from_array(make(A), binarize=3.5)
 
 
@@ -157,3 +160,88 @@ def test_big_input_is_read_in_pieces(monkeypatch):
         BooleanMatrix.from_array(bad)
     with pytest.raises(InputError, match="9 at row 30, column 7"):
         BooleanMatrix.from_array(sparse.csr_array(bad))
+
+
+# --- missing cells ---
+
+
+def assert_reads(read, A, mask):
+    np.testing.assert_array_equal(read.to_csr().toarray(), A & ~mask)
+    hidden = np.zeros_like(mask) if read.hidden is None else read.hidden.to_csr().toarray()
+    np.testing.assert_array_equal(hidden, mask)
+    assert (read.hidden is None) == (not mask.any())
+    assert read.known == np.sum(~mask)
+    assert read.density == pytest.approx(A[~mask].mean() if read.known else 0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, sparse.csc_array, sparse.coo_array])
+@pytest.mark.parametrize("binarize", [None, 0.5])
+@given(case=masked_arrays(), seed=st.integers(0, 99))
+def test_missing_cells_come_from_nan_and_from_masks(make, binarize, case, seed):
+    A, mask = case
+    with_nan = np.where(mask, np.nan, A)
+    assert_reads(BooleanMatrix.from_array(make(with_nan), binarize), A, mask)
+    # Under the mask anything goes, also what is no 0/1 and what is no number.
+    generator = np.random.default_rng(seed)
+    junk = np.where(mask, generator.choice([0, 1, 7, -2.5, np.inf, np.nan], A.shape), A)
+    for form in (np.asarray, sparse.csr_array, BooleanMatrix.from_array):
+        read = BooleanMatrix.from_array(make(junk), binarize, missing=form(mask))
+        assert_reads(read, A, mask)
+    # Both at once.
+    some = mask & (generator.random(A.shape) < 0.5)
+    read = BooleanMatrix.from_array(make(np.where(some, np.nan, A)), binarize, missing=mask)
+    assert_reads(read, A, mask)
+    # A matrix that was read before gets more missing cells.
+    before = BooleanMatrix.from_array(make(np.where(some, np.nan, A)), binarize)
+    assert_reads(BooleanMatrix.from_array(before, missing=mask), A, mask)
+
+
+@given(case=masked_arrays())
+def test_masked_entries_are_missing(case):
+    A, mask = case
+    for X in (A, A.astype(int) + 6 * mask):
+        masked = np.ma.masked_array(X, mask=mask)
+        assert_reads(BooleanMatrix.from_array(masked), A, mask)
+        assert_reads(BooleanMatrix.from_array(masked, missing=~mask), A & mask, np.ones_like(mask))
+
+
+def test_missing_cells_in_pieces(monkeypatch):
+    monkeypatch.setattr("elbmf.matrix._CELLS_AT_ONCE", 64)
+    generator = np.random.default_rng(0)
+    A, mask = generator.random((2, 37, 29)) < 0.3
+    for make in (np.asarray, sparse.csr_array):
+        assert_reads(BooleanMatrix.from_array(make(np.where(mask, np.nan, A))), A, mask)
+        assert_reads(BooleanMatrix.from_array(make(9.0 * A), 1, missing=make(mask)), A, mask)
+
+
+def test_values_beside_the_mask_are_still_looked_at():
+    A, mask = np.zeros((3, 4)), np.zeros((3, 4))
+    A[1, 2], A[2, 1], mask[2, 1] = 5, 5, 1
+    for make in (np.asarray, sparse.csr_array):
+        with pytest.raises(InputError, match=r"got 5 at row 1, column 2\. Set binarize"):
+            BooleanMatrix.from_array(make(A), missing=make(mask))
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, BooleanMatrix.from_array])
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        (np.ones((3, 2)), "missing must have the shape of the matrix, 2×3; got 3×2"),
+        (np.full((2, 3), 0.5), "missing must be a 0/1 mask: .*got 0.5 at row 0, column 0"),
+        (np.full((2, 3), np.nan), "missing must be a 0/1 mask: it has missing entries itself"),
+        ([1, 0, 1], r"missing must be a 0/1 mask: .*1 dimension"),
+    ],
+)
+def test_what_is_no_mask_is_refused(make, missing, message):
+    with pytest.raises(InputError, match=message):
+        BooleanMatrix.from_array(make(np.eye(2, 3)), missing=missing)
+    if np.shape(missing) == (3, 2):
+        A = BooleanMatrix.from_array(np.eye(2, 3))
+        with pytest.raises(InputError, match=message):
+            BooleanMatrix(A.shape, A.indptr, A.indices, BooleanMatrix.from_array(missing))
+
+
+def test_missing_cells_are_told_in_the_summary():
+    A = BooleanMatrix.from_array([[1, np.nan], [0, 0]])
+    assert repr(A) == "<BooleanMatrix 2×2, 1 ones, 1 missing, density 0.3333>"
+    assert repr(BooleanMatrix.from_array(np.eye(2))) == "<BooleanMatrix 2×2, 2 ones, density 0.5>"

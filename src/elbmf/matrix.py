@@ -1,7 +1,8 @@
 """The 0/1 input: one validated type for everything a user may hand over.
 
-A `BooleanMatrix` holds where the ones are, row by row, and no values. Nothing is thresholded
-silently: input that is not 0/1 is an error that shows the offending values.
+A `BooleanMatrix` holds where the ones are, row by row, and no values; beside them, as a mask, where
+cells are missing, which are neither ones nor zeros. Nothing is thresholded silently: input that is
+not 0/1 is an error that shows the offending values.
 """
 
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.errors import InputError
-from elbmf.kernels.products import PADDING, transpose_pattern
+from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
 __all__ = ["BooleanMatrix", "Pattern"]
 
@@ -23,7 +24,7 @@ _CELLS_AT_ONCE = 1 << 22
 
 
 class BooleanMatrix:
-    """The positions of the ones of an n×m matrix, in row order.
+    """The positions of the ones of an n×m matrix, in row order, and of its missing cells.
 
     Parameters
     ----------
@@ -33,6 +34,9 @@ class BooleanMatrix:
         Where each row starts in ``indices``.
     indices : ndarray of integers
         Columns of the ones, ascending within each row and without duplicates.
+    hidden : BooleanMatrix, optional
+        Of the same shape; its ones are the missing cells, none of which is a one of this matrix.
+        No missing cells are the same as None.
 
     See Also
     --------
@@ -40,11 +44,18 @@ class BooleanMatrix:
     """
 
     def __init__(
-        self, shape: tuple[int, int], indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]]
+        self,
+        shape: tuple[int, int],
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.integer[Any]],
+        hidden: "BooleanMatrix | None" = None,
     ) -> None:
         self.shape = shape
         self.indptr = indptr
         self.indices = indices
+        if hidden is not None:
+            _require_shape(hidden, shape)
+        self.hidden = hidden if hidden is not None and hidden.ones else None
         self._lines: dict[int, Pattern] = {}
 
     @property
@@ -54,45 +65,74 @@ class BooleanMatrix:
 
     @property
     def cells(self) -> int:
-        """Number of cells, |A| = n·m."""
+        """Number of cells, |A| = n·m, whether they are known or missing."""
         return self.shape[0] * self.shape[1]
 
     @property
+    def known(self) -> int:
+        """Number of cells that are not missing."""
+        return self.cells - (self.hidden.ones if self.hidden is not None else 0)
+
+    @property
     def density(self) -> float:
-        """Share of ones."""
-        return self.ones / self.cells if self.cells else 0.0
+        """Share of ones among the known cells."""
+        return self.ones / self.known if self.known else 0.0
 
     def __repr__(self) -> str:
         n, m = self.shape
-        return f"<BooleanMatrix {n}×{m}, {self.ones} ones, density {self.density:.4g}>"
+        missing = f", {self.hidden.ones} missing" if self.hidden is not None else ""
+        return f"<BooleanMatrix {n}×{m}, {self.ones} ones{missing}, density {self.density:.4g}>"
 
     @classmethod
-    def from_array(cls, X: Any, binarize: float | None = None) -> "BooleanMatrix":
+    def from_array(
+        cls, X: Any, binarize: float | None = None, missing: Any = None
+    ) -> "BooleanMatrix":
         """Read a dense or sparse matrix.
 
         Parameters
         ----------
         X : array-like, scipy.sparse matrix or array, or BooleanMatrix
-            Two-dimensional, numeric or Boolean.
+            Two-dimensional, numeric or Boolean. NaN, also where a sparse matrix stores one, and
+            the masked entries of a masked array are missing cells.
         binarize : float, optional
             Entries above this threshold are ones, the others zeros. Without it, every entry must
             be 0 or 1.
+        missing : array-like, scipy.sparse matrix or array, or BooleanMatrix, optional
+            0/1 mask of the same shape: more missing cells. What X holds there is ignored.
 
         Raises
         ------
         InputError
-            If X is not two-dimensional, has entries that are missing, infinite or not 0/1.
+            If X is not two-dimensional, has entries that are infinite or not 0/1, or if
+            ``missing`` is no mask of its shape.
         """
+        mask = None if missing is None else cls._mask(missing)
         if isinstance(X, BooleanMatrix):
-            return X
+            # What was read once is 0/1 already.
+            return X if mask is None else cls._from_sparse(X.to_csr(), None, _union(X.hidden, mask))
         if binarize is not None and not np.isfinite(binarize):
             raise InputError(f"binarize must be a finite threshold or None; got {binarize!r}.")
         if sparse.issparse(X):
-            return cls._from_sparse(X, binarize)
-        return cls._from_dense(np.asarray(X), binarize)
+            return cls._from_sparse(X, binarize, mask)
+        if np.ma.is_masked(X):
+            mask = _union(cls._mask(np.ma.getmaskarray(X)), mask)
+        return cls._from_dense(np.asarray(X), binarize, mask)
 
     @classmethod
-    def _from_sparse(cls, X: Any, binarize: float | None) -> "BooleanMatrix":
+    def _mask(cls, missing: Any) -> "BooleanMatrix":
+        """Read the mask of the missing cells."""
+        try:
+            mask = cls.from_array(missing)
+        except InputError as error:
+            raise InputError(f"missing must be a 0/1 mask: {error}") from None
+        if mask.hidden is not None:
+            raise InputError("missing must be a 0/1 mask: it has missing entries itself.")
+        return mask
+
+    @classmethod
+    def _from_sparse(
+        cls, X: Any, binarize: float | None, mask: "BooleanMatrix | None"
+    ) -> "BooleanMatrix":
         if X.ndim != 2:
             raise InputError(f"Expected a matrix with rows and columns; got {X.ndim} dimension(s).")
         if binarize is not None and binarize < 0:
@@ -109,26 +149,37 @@ class BooleanMatrix:
             csr = csr.astype(wide, copy=True)
             csr.sum_duplicates()
         added_up = X.nnz != csr.nnz
+        shape = (int(csr.shape[0]), int(csr.shape[1]))
+        indptr, indices = csr.indptr.astype(np.int64, copy=False), csr.indices
         data = csr.data
+        masked = np.zeros(data.shape, dtype=np.bool_)
+        if mask is not None:
+            _require_shape(mask, shape)
+            mark_common(indptr, indices, mask.indptr, mask.indices, masked)
         keep = np.empty(data.shape, dtype=np.bool_)
         for start in range(0, data.size, _CELLS_AT_ONCE):
             piece = slice(start, start + _CELLS_AT_ONCE)
-            bad = _ones_of(data[piece], binarize, keep[piece])
+            bad = _ones_of(data[piece], binarize, masked[piece], keep[piece])
             if bad.size:
                 at = start + bad
-                rows = np.searchsorted(csr.indptr, at, side="right") - 1
+                rows = np.searchsorted(indptr, at, side="right") - 1
                 hint = " (entries stored twice are added up)" if added_up else ""
-                raise _not_boolean(data[at], rows, csr.indices[at], binarize, hint)
-        indptr, indices = csr.indptr, csr.indices
-        if not keep.all():
-            kept_before = np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])
-            indptr = kept_before[indptr]
-            indices = indices[keep]
-        shape = (int(csr.shape[0]), int(csr.shape[1]))
-        return cls(shape, indptr.astype(np.int64, copy=False), indices)
+                raise _not_boolean(data[at], rows, indices[at], binarize, hint)
+
+        def part(entries: NDArray[np.bool_]) -> Pattern:
+            if entries.all():
+                return indptr, indices
+            before = np.concatenate([[0], np.cumsum(entries, dtype=np.int64)])
+            return before[indptr], indices[entries]
+
+        if masked.any():
+            mask = _union(cls(shape, *part(masked)), mask)
+        return cls(shape, *part(keep), hidden=mask)
 
     @classmethod
-    def _from_dense(cls, X: NDArray[Any], binarize: float | None) -> "BooleanMatrix":
+    def _from_dense(
+        cls, X: NDArray[Any], binarize: float | None, mask: "BooleanMatrix | None"
+    ) -> "BooleanMatrix":
         if X.ndim != 2:
             raise InputError(
                 f"Expected a matrix with rows and columns; got {X.ndim} dimension(s). "
@@ -136,21 +187,25 @@ class BooleanMatrix:
             )
         _require_numbers(X.dtype)
         n, m = X.shape
+        if mask is not None:
+            _require_shape(mask, (n, m))
+        ones, missing = _RowsInTurn(m), _RowsInTurn(m)
         rows_at_once = max(1, _CELLS_AT_ONCE // max(m, 1))
-        counts = np.zeros(n, dtype=np.int64)
-        pieces = []
         for start in range(0, n, rows_at_once):
             block = X[start : start + rows_at_once]
             keep = np.empty(block.shape, dtype=np.bool_)
-            bad = _ones_of(block, binarize, keep)
+            masked = np.zeros(block.shape, dtype=np.bool_)
+            if mask is not None:
+                edges = mask.indptr[start : start + rows_at_once + 1]
+                rows = np.repeat(np.arange(block.shape[0]), np.diff(edges))
+                masked[rows, mask.indices[edges[0] : edges[-1]]] = True
+            bad = _ones_of(block, binarize, masked, keep)
             if bad.size:
                 rows, columns = np.divmod(bad, m)
                 raise _not_boolean(block[rows, columns], rows + start, columns, binarize)
-            counts[start : start + rows_at_once] = keep.sum(axis=1)
-            pieces.append((np.flatnonzero(keep) % m).astype(np.int32))
-        indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        indices = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
-        return cls((n, m), indptr, indices)
+            ones.add(keep)
+            missing.add(masked)
+        return cls((n, m), *ones.pattern(), hidden=cls((n, m), *missing.pattern()))
 
     def to_csr(self, dtype: Any = np.bool_) -> sparse.csr_array:
         """Return a scipy sparse array with stored ones."""
@@ -199,20 +254,58 @@ def _require_numbers(dtype: np.dtype[Any]) -> None:
         )
 
 
+def _require_shape(mask: BooleanMatrix, shape: tuple[int, int]) -> None:
+    if mask.shape != shape:
+        raise InputError(
+            f"missing must have the shape of the matrix, {shape[0]}×{shape[1]}; "
+            f"got {mask.shape[0]}×{mask.shape[1]}."
+        )
+
+
+def _union(first: BooleanMatrix | None, second: BooleanMatrix | None) -> BooleanMatrix | None:
+    """Return the matrix of the ones of either."""
+    if first is None or second is None:
+        return first if second is None else second
+    _require_shape(second, first.shape)
+    return BooleanMatrix.from_array(first.to_csr() + second.to_csr())
+
+
+class _RowsInTurn:
+    """Collects the pattern of a dense matrix that is seen block by block."""
+
+    def __init__(self, m: int) -> None:
+        self._m = m
+        self._counts = [np.zeros(1, dtype=np.int64)]
+        self._indices = [np.empty(0, dtype=np.int32)]
+
+    def add(self, block: NDArray[np.bool_]) -> None:
+        self._counts.append(block.sum(axis=1))
+        self._indices.append((np.flatnonzero(block) % self._m).astype(np.int32))
+
+    def pattern(self) -> Pattern:
+        return np.cumsum(np.concatenate(self._counts)), np.concatenate(self._indices)
+
+
 def _ones_of(
-    block: NDArray[Any], binarize: float | None, keep: NDArray[np.bool_]
+    block: NDArray[Any],
+    binarize: float | None,
+    masked: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
 ) -> NDArray[np.intp]:
-    """Mark the ones of a block in ``keep``; return flat positions of at most a few bad entries."""
+    """Mark the ones of a block in ``keep`` and add its missing cells to ``masked``.
+
+    Returns the flat positions of at most a few bad entries that are not masked.
+    """
+    if block.dtype.kind == "f":
+        masked |= np.isnan(block)
     if binarize is None:
         np.not_equal(block, 0, out=keep)
-        if block.dtype == np.bool_:
-            return np.empty(0, dtype=np.intp)
-        bad = keep & (block != 1)
     else:
         np.greater(block, binarize, out=keep)
-        if block.dtype.kind != "f":
-            return np.empty(0, dtype=np.intp)
-        bad = ~np.isfinite(block)
+    keep &= ~masked
+    if block.dtype == np.bool_ or (binarize is not None and block.dtype.kind != "f"):
+        return np.empty(0, dtype=np.intp)
+    bad = keep & (block != 1) if binarize is None else np.isinf(block) & ~masked
     return np.flatnonzero(bad)[:5] if bad.any() else np.empty(0, dtype=np.intp)
 
 
@@ -229,11 +322,6 @@ def _not_boolean(
         f"{value:g} at row {row}, column {column}"
         for value, row, column in zip(numbers, rows, columns, strict=True)
     )
-    if np.isnan(numbers).any():
-        return InputError(
-            f"Input X contains NaN: {shown}{hint}. Missing entries cannot be read as 0 or 1: "
-            "fill them or drop their rows or columns first."
-        )
     if np.isinf(numbers).any():
         return InputError(
             f"Input X contains infinity: {shown}{hint}. Replace infinite entries first."

@@ -7,6 +7,7 @@ from pathlib import Path
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
 from elbmf.cli.outputs import writable_format
+from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, write
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -52,8 +53,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     chosen.check_options(options, action="write")
     table = read_matrix(args.data, args)
     if args.binarize is not None:
-        ones = boolean(table, args.binarize, args.data).to_csr()
-        table = LabelledMatrix(ones, table.row_names, table.column_names)
+        A = boolean(table, args.binarize, args.data)
+        if A.hidden is not None:
+            raise InputError(
+                f"{args.data}: {A.hidden.ones} entries are missing, which are neither 0 nor 1. "
+                "Fill them or drop their rows or columns first."
+            )
+        table = LabelledMatrix(A.to_csr(), table.row_names, table.column_names)
     if not chosen.keeps_names and (table.row_names or table.column_names):
         console.warn(f"{output}: the format {chosen.name} does not keep all names.")
     write(output, table, format=args.output_format, **options)

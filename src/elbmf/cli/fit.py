@@ -128,7 +128,7 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(binarize=None)
     began = time.perf_counter()
-    estimator.fit(A.to_csr())
+    estimator.fit(A.to_csr(), missing=A.hidden)
     seconds = time.perf_counter() - began
     console.status("")
     U, V = estimator.membership_, estimator.components_

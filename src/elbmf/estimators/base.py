@@ -69,7 +69,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     membership_ : ndarray of bool, of shape (n_samples, n_components)
         U: the components of each row of the training data.
     reconstruction_err_ : int
-        ‖A − U ∘ V‖₁, the number of wrong cells.
+        ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing.
     n_iter_ : int
         Iterations done.
     stop_reason_ : str
@@ -98,20 +98,29 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         """Factorize a validated matrix."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
         """Learn the components of X.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Zeros and ones, or anything numeric when ``binarize`` is set.
+            Zeros and ones, or anything numeric when ``binarize`` is set. Entries that are NaN,
+            NA or masked are missing: nothing is learned from them, and they count in no measure.
         y : ignored
+        missing : array-like or sparse matrix of shape (n_samples, n_features), optional
+            0/1 mask of more missing entries; what X holds there is ignored. A sparse X has its
+            missing entries either here or as stored NaN.
         """
-        self.fit_transform(X)
+        self.fit_transform(X, missing=missing)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Bools:
+    def fit_transform(self, X: Any, y: Any = None, missing: Any = None) -> Bools:
         """Learn the components of X and return the components of each of its rows.
+
+        Parameters
+        ----------
+        X, y, missing
+            As for `fit`.
 
         Returns
         -------
@@ -120,7 +129,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._validate_params()
         if isinstance(self.n_components, bool):
             raise InputError(f"n_components must be a number; got {self.n_components}.")
-        A = self._read(X, reset=True)
+        A = self._read(X, missing, reset=True)
         shorter = min(A.shape)
         if self.n_components > shorter:
             warnings.warn(
@@ -139,18 +148,25 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
         return self.membership_.copy()
 
-    def transform(self, X: Any) -> Bools:
+    def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.
 
         Each row gets the components that lower its own loss: greedily by gain, then switching
         single components while that helps. The answer for a row depends on that row alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            As for `fit`.
+        missing : array-like or sparse matrix of shape (n_samples, n_features), optional
+            As for `fit`.
 
         Returns
         -------
         ndarray of bool, of shape (n_samples, n_components)
         """
         check_is_fitted(self, "components_")
-        return describe(self._read(X, reset=False), self.components_, self._threads)
+        return describe(self._read(X, missing, reset=False), self.components_, self._threads)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components.
@@ -167,10 +183,13 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self, "components_")
         return boolean_product(X, self.components_, self._threads)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach."""
+    def score(self, X: Any, y: Any = None, missing: Any = None) -> float:
+        """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach.
+
+        Missing entries, given as for `fit`, count for nothing.
+        """
         check_is_fitted(self, "components_")
-        A = self._read(X, reset=False)
+        A = self._read(X, missing, reset=False)
         U = describe(A, self.components_, self._threads)
         return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
 
@@ -184,13 +203,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Number of transformed columns, for `get_feature_names_out`."""
         return int(self.components_.shape[0])
 
-    def _read(self, X: Any, reset: bool) -> BooleanMatrix:
+    def _read(self, X: Any, missing: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
-        if np.ma.is_masked(X):
-            raise InputError(
-                f"{type(self).__name__}: got a masked array with masked entries, which are neither "
-                "0 nor 1. Fill them first, e.g. with X.filled(0)."
-            )
         checked = validate_data(
             self,
             X,
@@ -200,13 +214,17 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             ensure_all_finite=False,
             dtype="numeric",
         )
+        if np.ma.is_masked(X):
+            # The validation looks through the mask.
+            checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
         try:
-            return BooleanMatrix.from_array(checked, self.binarize)
+            return BooleanMatrix.from_array(checked, self.binarize, missing)
         except InputError as error:
             raise InputError(f"{type(self).__name__}: {error}") from None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags

@@ -32,6 +32,7 @@ __all__ = [
     "LANES",
     "PADDING",
     "TABLE_STRIDE",
+    "mark_common",
     "pack_lines",
     "pull_bytes",
     "pull_indices",
@@ -214,3 +215,19 @@ def transpose_pattern(indptr, indices, cursor, out):
             column = indices[e]
             out[cursor[column]] = row
             cursor[column] += 1
+
+
+@kernel()
+def mark_common(indptr, indices, other_indptr, other_indices, marks):
+    """Mark the entries of a row-wise pattern that another one has too.
+
+    Both name the columns of each row in ascending order.
+    """
+    for row in range(indptr.shape[0] - 1):
+        at = other_indptr[row]
+        end = other_indptr[row + 1]
+        for e in range(indptr[row], indptr[row + 1]):
+            while at < end and other_indices[at] < indices[e]:
+                at += 1
+            if at < end and other_indices[at] == indices[e]:
+                marks[e] = True
