@@ -9,7 +9,8 @@ from scipy import sparse
 import naive
 from elbmf import boolean
 from elbmf.errors import InputError
-from strategies import boolean_arrays, boolean_factors
+from elbmf.matrix import BooleanMatrix
+from strategies import boolean_arrays, boolean_factors, lengths, masked_factors
 
 
 @given(rows=boolean_arrays(columns=st.integers(1, 200)))
@@ -41,10 +42,73 @@ def test_product_cover_and_components(case):
     times_covered = U.astype(int) @ V.astype(int)
     for l in range(U.shape[1]):
         tile = np.outer(U[:, l], V[l])
-        assert each.rows[l] * each.columns[l] == tile.sum()
+        assert each.rows[l] * each.columns[l] == each.cells[l] == tile.sum()
         assert each.covered[l] == np.sum(A & tile)
         assert each.alone[l] == np.sum(A & tile & (times_covered == 1))
         assert each.precision[l] == pytest.approx(A[tile].mean() if tile.any() else 1)
+
+
+@given(case=masked_factors())
+def test_missing_cells_are_in_no_count(case):
+    A, mask, U, V = case
+    B = naive.boolean_product(U, V)
+    seen = ~mask
+    hidden = BooleanMatrix.from_array(A, missing=mask)
+    cover = boolean.cover(hidden, U, V)
+    assert (cover.cells, cover.ones) == (seen.sum(), A[seen].sum())
+    assert (cover.covered, cover.hits) == (B[seen].sum(), (A & B)[seen].sum())
+    assert cover.loss == np.sum((A != B) & seen)
+    weights = boolean.Weights(missed=3, extra=7)
+    assert cover.cost(weights) == 3 * np.sum(A & ~B & seen) + 7 * np.sum(~A & B & seen)
+    assert cover.cost(boolean.Weights()) == cover.loss
+
+    each = boolean.component_cover(hidden, U, V)
+    for l in range(U.shape[1]):
+        tile = np.outer(U[:, l], V[l]) & seen
+        assert each.cells[l] == tile.sum()
+        assert each.covered[l] == np.sum(A & tile)
+        assert each.precision[l] == pytest.approx(A[tile].mean() if tile.any() else 1)
+
+
+@pytest.mark.parametrize(
+    ("extra_weight", "missed", "extra"),
+    [
+        (1, 1, 1),
+        (2, 1, 2),
+        (0.5, 2, 1),
+        (3, 1, 3),
+        (1 / 3, 3, 1),
+        (2.5, 2, 5),
+        (7.3, 10, 73),
+        (0.999, 1000, 999),
+        (1 + 1e-12, 1, 1),
+        (1200.4, 1, 1200),
+        (1e-12, 5001, 1),
+        (1e300, 1, 5001),
+        (np.inf, 1, 5001),
+    ],
+)
+def test_weights_are_ratios_of_integers(extra_weight, missed, extra):
+    assert boolean.Weights.of(extra_weight, (40, 5000)) == boolean.Weights(missed, extra)
+
+
+@given(extra_weight=st.floats(0, exclude_min=True), rows=lengths, columns=lengths)
+def test_any_weight_is_near_its_ratio(extra_weight, rows, columns):
+    weights = boolean.Weights.of(extra_weight, (rows, columns))
+    most = max(rows, columns) + 1
+    bounded = min(max(extra_weight, 1 / most), most)
+    assert weights.extra / weights.missed == pytest.approx(bounded, rel=0.05)
+    assert weights.missed > 0
+    assert weights.extra > 0
+    assert 0.1 <= weights.relaxed <= 10
+    if 0.1 <= weights.missed / weights.extra <= 10:
+        assert weights.relaxed == weights.missed / weights.extra
+
+
+@pytest.mark.parametrize("extra_weight", [0, -1, np.nan, -np.inf])
+def test_weights_must_be_positive(extra_weight):
+    with pytest.raises(InputError, match="extra_weight must be above 0"):
+        boolean.Weights.of(extra_weight, (4, 5))
 
 
 @given(case=boolean_factors(max_components=12), seed=st.integers(0, 99))

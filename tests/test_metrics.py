@@ -8,7 +8,7 @@ from hypothesis import given
 
 import naive
 from elbmf import metrics
-from strategies import boolean_factors
+from strategies import boolean_factors, masked_factors
 
 
 @given(case=boolean_factors(max_components=10))
@@ -25,6 +25,23 @@ def test_measures_follow_the_formulas(case):
     if B.any():
         assert result["precision"] == np.sum(A & B) / B.sum()
     assert result["recall_star"] == result["recall"]
+
+
+@given(case=masked_factors(max_components=10))
+def test_measures_ignore_missing_cells(case):
+    A, mask, U, V = case
+    with_nan = np.where(mask, np.nan, A)
+    B = naive.boolean_product(U, V)[~mask]
+    known = A[~mask]
+    result = metrics.measures(with_nan, U, V, truth=A)
+    loss = np.sum(known != B)
+    assert result["loss"] == metrics.hamming_loss(with_nan, U, V) == loss
+    assert result["similarity"] == (1 - loss / known.size if known.size else 1)
+    assert result["recall"] == (np.sum(known & B) / known.sum() if known.any() else 1)
+    assert result["precision"] == (np.sum(known & B) / B.sum() if B.any() else 1)
+    if known.any():
+        assert result["relative_loss"] == loss / known.sum()
+    assert result["recall_star"] == metrics.recall(A, U, V)  # of all that the truth knows
 
 
 def test_recall_star_is_recall_of_the_truth():

@@ -2,10 +2,11 @@
 
 Factors are Boolean arrays, U of shape (n, k) and V of shape (k, m). Nothing here makes an n×m
 array: products are formed row by row on packed words, 64 cells at a time, and compared with the
-data at its ones only.
+data at its ones and missing cells only.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from elbmf.threads import over_ranges
 __all__ = [
     "ComponentCover",
     "Cover",
+    "Weights",
     "boolean_product",
     "component_cover",
     "cover",
@@ -30,6 +32,12 @@ __all__ = [
 
 Bools = NDArray[np.bool_]
 Words = NDArray[np.uint64]
+
+# The terms of a ratio of weights, unless the ratio itself is larger.
+_LARGEST_TERM = 1000
+
+# R: in the relaxation, one kind of cell weighs at most so many times the other.
+_STRONGEST_RELAXED = 10.0
 
 
 def pack(rows: Bools) -> Words:
@@ -77,17 +85,77 @@ def boolean_product(U: Any, V: Any, n_jobs: int | None = None) -> sparse.csr_arr
 
 
 @dataclass(frozen=True)
+class Weights:
+    """What the two kinds of error cost, as integers, so that sums of them are exact.
+
+    Parameters
+    ----------
+    missed : int
+        Cost of a one that is not covered.
+    extra : int
+        Cost of a zero that is covered.
+    """
+
+    missed: int = 1
+    extra: int = 1
+
+    @classmethod
+    def of(cls, extra_weight: float, shape: tuple[int, int]) -> "Weights":
+        """Turn the cost of a covered zero, an uncovered one costing 1, into a ratio of integers.
+
+        Parameters
+        ----------
+        extra_weight : float
+            Above 0. Up to a thousand times more or less than 1, it becomes the nearest ratio of
+            integers up to 1000. Infinity asks for a factorization from below: one covered zero
+            costs more than all the ones of any row or column. A number that is larger still means
+            the same, and one below the inverse that an uncovered one outweighs any row or column.
+        shape : (int, int)
+            Rows and columns of the matrix.
+
+        Raises
+        ------
+        InputError
+            If ``extra_weight`` is not above 0.
+        """
+        if not extra_weight > 0:
+            raise InputError(
+                f"extra_weight must be above 0, the cost of a covered zero relative to an "
+                f"uncovered one; got {extra_weight}."
+            )
+        prohibitive = max(shape) + 1
+        ratio = min(max(extra_weight, 1 / extra_weight), prohibitive)
+        if ratio > _LARGEST_TERM:
+            less, more = 1, round(ratio)
+        else:
+            fraction = Fraction(1 / ratio).limit_denominator(_LARGEST_TERM)
+            less, more = fraction.numerator, fraction.denominator
+        return cls(less, more) if extra_weight > 1 else cls(more, less)
+
+    @property
+    def relaxed(self) -> float:
+        """ω, the weight of a one in the relaxation, where a zero weighs 1: missed/extra.
+
+        It is kept within 1/R and R. Beyond that, the gradient of one kind of cell drowns in that
+        of the other, and nothing is learned.
+        """
+        return min(max(self.missed / self.extra, 1 / _STRONGEST_RELAXED), _STRONGEST_RELAXED)
+
+
+@dataclass(frozen=True)
 class Cover:
     """How a product U ∘ V covers a matrix A: the counts that every measure is made of.
+
+    None of them counts a missing cell of A.
 
     Parameters
     ----------
     cells : int
-        |A| = n·m.
+        |A|, n·m less the missing cells.
     ones : int
         ‖A‖₁.
     covered : int
-        ‖U ∘ V‖₁.
+        ‖U ∘ V‖₁ on these cells.
     hits : int
         ‖A ⊙ (U ∘ V)‖₁, the ones that are covered.
     """
@@ -112,25 +180,37 @@ class Cover:
         """‖A − U ∘ V‖₁ (Eq. bmf)."""
         return self.missed + self.extra
 
+    def cost(self, weights: Weights) -> int:
+        """Loss in which each kind of error has its own weight."""
+        return weights.missed * self.missed + weights.extra * self.extra
+
 
 def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
-    """Compare a matrix with a Boolean product.
+    """Compare a matrix with a Boolean product, on the cells that are not missing.
 
-    Costs the ones of A, and the covered cells at 64 to a word, once for each distinct row.
+    Costs the ones and missing cells of A, and the covered cells at 64 to a word, once for each
+    distinct row.
     """
     A = BooleanMatrix.from_array(A)
     U, V = _factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)
-    hits = sum(
-        over_ranges(
-            lambda low, high: bits.count_hits(A.indptr, A.indices, low, high, rows, columns),
-            A.shape[0],
-            n_jobs,
+
+    def hits(pattern: BooleanMatrix) -> int:
+        indptr, indices = pattern.indptr, pattern.indices
+        return sum(
+            over_ranges(
+                lambda low, high: bits.count_hits(indptr, indices, low, high, rows, columns),
+                A.shape[0],
+                n_jobs,
+            )
         )
-    )
+
     # Rows in the same components cover the same cells; the shorter side has fewer of them.
     short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
-    return Cover(A.cells, A.ones, _covered(short, np.ascontiguousarray(long), n_jobs), hits)
+    covered = _covered(short, np.ascontiguousarray(long), n_jobs)
+    if A.hidden is not None:
+        covered -= hits(A.hidden)
+    return Cover(A.known, A.ones, covered, hits(A))
 
 
 def _covered(U: Bools, V: Bools, n_jobs: int | None) -> int:
@@ -155,6 +235,8 @@ class ComponentCover:
     ----------
     rows, columns : ndarray
         Size of the component.
+    cells : ndarray
+        Its cells that are not missing: rows · columns where none is.
     covered : ndarray
         Ones of A inside the component.
     alone : ndarray
@@ -163,29 +245,36 @@ class ComponentCover:
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
+    cells: NDArray[np.int64]
     covered: NDArray[np.int64]
     alone: NDArray[np.int64]
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """Share of the component's cells that are ones of A; 1 for an empty component."""
-        cells = self.rows * self.columns
-        return np.where(cells > 0, self.covered / np.maximum(cells, 1), 1.0)
+        """Share of the component's known cells that are ones of A; 1 if there are none."""
+        return np.where(self.cells > 0, self.covered / np.maximum(self.cells, 1), 1.0)
 
 
 def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> ComponentCover:
-    """Count the cover of each component; costs the ones of A."""
+    """Count the cover of each component; costs the ones and missing cells of A."""
     A = BooleanMatrix.from_array(A)
     U, V = _factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)
 
-    def count(low: int, high: int) -> NDArray[np.int64]:
-        counts = np.zeros((2, U.shape[1]), dtype=np.int64)
-        bits.component_hits(A.indptr, A.indices, low, high, rows, columns, counts[0], counts[1])
-        return counts
+    def hits(pattern: BooleanMatrix) -> NDArray[np.int64]:
+        def count(low: int, high: int) -> NDArray[np.int64]:
+            counts = np.zeros((2, U.shape[1]), dtype=np.int64)
+            bits.component_hits(pattern.indptr, pattern.indices, low, high, rows, columns, *counts)
+            return counts
 
-    covered, alone = np.sum(over_ranges(count, A.shape[0], n_jobs), axis=0)
-    return ComponentCover(U.sum(axis=0), V.sum(axis=1), covered, alone)
+        return np.sum(over_ranges(count, A.shape[0], n_jobs), axis=0)
+
+    covered, alone = hits(A)
+    height, width = U.sum(axis=0), V.sum(axis=1)
+    cells = height * width
+    if A.hidden is not None:
+        cells -= hits(A.hidden)[0]
+    return ComponentCover(height, width, cells, covered, alone)
 
 
 def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | None = None) -> int:

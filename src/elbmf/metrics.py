@@ -1,6 +1,8 @@
 """Measures of a factorization (Sec. 4): how well U ∘ V reconstructs A, how Boolean iterates are.
 
 Every measure of a reconstruction takes the matrix and the two factors, never the product itself.
+Cells of A that are missing (NaN, masked, or hidden in a `BooleanMatrix`) count in none of them: all
+sums, ‖A‖₁ and |A| run over the known cells.
 Two formulas of the paper lack a piece and are mended here: the similarity its "1 −", the relative
 loss its inverse.
 """
@@ -38,7 +40,10 @@ def relative_loss(A: Any, U: Any, V: Any) -> float:
 
 
 def similarity(A: Any, U: Any, V: Any) -> float:
-    """1 − |A|⁻¹ ‖A − U ∘ V‖₁: the share of cells that are right (Sec. 4.1)."""
+    """1 − |A|⁻¹ ‖A − U ∘ V‖₁: the share of cells that are right (Sec. 4.1).
+
+    It is 1 for a matrix of which nothing is known.
+    """
     return _similarity(cover(A, U, V))
 
 
@@ -62,7 +67,8 @@ def measures(
     U : matrix of shape (n, k)
     V : matrix of shape (k, m)
     truth : matrix of shape (n, m), optional
-        The noise-free A*, for recall*.
+        The noise-free A*, for recall*. It has missing cells of its own or none: those that are
+        missing in A only are counted, for the truth of what was not seen is known.
     n_jobs : int, optional
         Threads. All cores by default.
 
