@@ -49,8 +49,33 @@ def elb_prox_exact(x, kappa, lam):
     return max(0.0, centre + np.sign(d) * max(abs(d) - kappa, 0) / (1 + lam))
 
 
-def palm(A, U, V, epochs, kappa, lam, rate, rule="spectral", beta=0.0, prox=elb_prox_printed):
-    """Alg. 2 as printed; ``rule="authors"`` is the authors' step. Yields copies of U and V."""
+def balance(U, V):
+    """D that brings the columns of U·D and the rows of D⁻¹·V to one contraharmonic mean."""
+    scales = [(X**2).sum(axis=0) / np.maximum(X.sum(axis=0), 1e-8) for X in (U, V.T)]
+    usable = (scales[0] > 1e-8) & (scales[1] > 1e-8)
+    return np.sqrt(np.where(usable, scales[1] / np.where(usable, scales[0], 1), 1))
+
+
+def palm(
+    A,
+    U,
+    V,
+    epochs,
+    kappa,
+    lam,
+    rate,
+    rule="spectral",
+    beta=0.0,
+    prox=elb_prox_printed,
+    weights=None,
+    balanced=False,
+):
+    """Alg. 2 as printed; ``rule="authors"`` is the authors' step. Yields copies of U and V.
+
+    ``weights`` are those of the cells, in the loss Σ w (a − uv)².
+    """
+    W = np.ones(A.shape) if weights is None else weights
+    heaviest = max(W.max(), 1)
     lipschitz = np.linalg.norm if rule == "authors" else lambda gram: np.linalg.norm(gram, 2)
     smallest = 1e-4 if rule == "authors" else 1e-12
     shrink = 1.1 if rule == "authors" else 1.0
@@ -59,13 +84,18 @@ def palm(A, U, V, epochs, kappa, lam, rate, rule="spectral", beta=0.0, prox=elb_
     prox = np.vectorize(prox)
     U_last, V_last = U, V
     for t in range(1, epochs + 1):
+        if balanced:
+            D = balance(U, V)
+            U, U_last, V, V_last = U * D, U_last * D, V / D[:, None], V_last / D[:, None]
         Z = U + beta * (U - U_last)
-        L = max(lipschitz(V @ V.T), smallest)
-        fresh = prox(Z - (Z @ V @ V.T - A @ V.T) / (shrink * L), kappa / L, lam * rate**t / L)
+        L = heaviest * max(lipschitz(V @ V.T), smallest)
+        gradient = (W * (Z @ V - A)) @ V.T
+        fresh = prox(Z - gradient / (shrink * L), kappa / L, lam * rate**t / L)
         U_last, U = U, fresh
         Z = V + beta * (V - V_last)
-        L = max(lipschitz(U.T @ U), smallest)
-        fresh = prox(Z - (U.T @ U @ Z - U.T @ A) / (shrink * L), kappa / L, lam * rate**t / L)
+        L = heaviest * max(lipschitz(U.T @ U), smallest)
+        gradient = U.T @ (W * (U @ Z - A))
+        fresh = prox(Z - gradient / (shrink * L), kappa / L, lam * rate**t / L)
         V_last, V = V, fresh
         yield U.copy(), V.copy()
 

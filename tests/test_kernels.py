@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elbmf.kernels import bits, products, prox, steps
+from elbmf.kernels import bits, products, prox, residuals, steps
 from elbmf.kernels.compiling import kernel
 from elbmf.matrix import BooleanMatrix
 from elbmf.slabs import ByteSlab, ComplementSlab, IndexSlab, _complement, cut
@@ -51,6 +51,38 @@ def test_pull_and_push_are_the_two_products(storage, dtype, A, k, seed):
     expected = sums + A.T.astype(dtype) @ Y
     slab.push(Y, 0, lines, sums)
     np.testing.assert_allclose(sums, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(
+    A=boolean_arrays(),
+    k=widths,
+    seed=st.integers(0, 99),
+    value=st.sampled_from([0, 1]),
+    excess=st.sampled_from([-1.0, -0.9, 2.0]),
+)
+def test_residuals_of_listed_cells(dtype, A, k, seed, value, excess):
+    lines, n_resident = A.shape
+    X, Z, target = (factor(n_resident, k, dtype, seed + i) for i in range(3))
+    Y, out = (factor(lines, k, dtype, seed + i) for i in range(3, 5))
+    indptr, indices = BooleanMatrix.from_array(A).lines(0)
+    low, high = lines // 4, lines
+    numbers = dtype(value), dtype(excess)
+    tolerance = {"rtol": 1e-12} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-3}
+
+    at_cells = np.where(A, value - Y @ X.T, 0)[low:]
+    expected = out[low:] + excess * at_cells @ X
+    pulled_rows = out[low:].copy()
+    residuals.pull_residuals(X, indices, indptr, low, high, Y[low:], *numbers, pulled_rows)
+    np.testing.assert_allclose(pulled_rows, expected, **tolerance)
+
+    at_cells = np.where(A, value - Y @ Z.T, 0)[low:]
+    expected = target + excess * at_cells.T @ Y[low:]
+    residuals.push_residuals(Z, indices, indptr, low, high, Y[low:], *numbers, target)
+    np.testing.assert_allclose(target, expected, **tolerance)
+
+    total = residuals.squared_residuals(X, indices, indptr, Y, numbers[0])
+    assert total == pytest.approx(np.sum((value - Y @ X.T)[A] ** 2, dtype=float), rel=1e-4)
 
 
 @pytest.mark.parametrize("k", [3, 20, 200])

@@ -15,8 +15,8 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.palm import ipalm
 from elbmf.regularizers import ELB
 from elbmf.schedules import Annealed, Printed
-from elbmf.slabs import cut
-from strategies import boolean_arrays
+from elbmf.slabs import ByteSlab, ComplementSlab, IndexSlab, cut
+from strategies import boolean_arrays, masked_arrays
 
 
 def start(shape, k, seed=0):
@@ -24,9 +24,9 @@ def start(shape, k, seed=0):
     return generator.random((shape[0], k)), generator.random((k, shape[1]))
 
 
-def iterate(A, U, V, epochs, variant="paper", n_jobs=1, **options):
+def iterate(A, U, V, epochs, variant="paper", n_jobs=1, omega=1.0, **options):
     options = {"schedule": Printed(0.01, 0.02, 1.05), "dtype": np.float64, **options}
-    with MemoryEngine(cut(BooleanMatrix.from_array(A)), n_jobs) as engine:
+    with MemoryEngine(cut(BooleanMatrix.from_array(A), omega), n_jobs) as engine:
         yield from islice(ipalm(engine, U, V.T, regularizer=ELB(variant), **options), epochs)
 
 
@@ -70,6 +70,114 @@ def test_iterates_on_awkward_matrices(A, k, seed):
         np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
 
 
+@pytest.mark.parametrize("shape", [(40, 30), (30, 40)])
+@pytest.mark.parametrize("beta", [0.0, 0.9])
+def test_balancing_is_done_before_every_epoch(shape, beta):
+    A = make_tiles(shape, 3, height=(5, 10), noise=0.1, random_state=2).A.toarray()
+    U, V = start(shape, 4)
+    how = {"beta": beta, "prox": naive.elb_prox_exact, "balanced": True}
+    expected = naive.palm(A.astype(float), U, V, 50, 0.01, 0.02, 1.05, **how)
+    states = iterate(A, U, V, 50, "exact", beta=beta, balance=True)
+    for state, (U_t, V_t) in zip(states, expected, strict=True):
+        np.testing.assert_allclose(state.U, U_t, atol=1e-9)
+        np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
+
+
+# --- weights and missing cells ---
+
+
+@pytest.fixture
+def small_slabs(monkeypatch):
+    """Several slabs and blocks on small matrices."""
+    monkeypatch.setattr("elbmf.slabs._ONES_PER_SLAB", 20)
+    monkeypatch.setattr("elbmf.slabs._ONES_PER_RESIDENT", 1)
+    monkeypatch.setattr("elbmf.slabs._LINES_PER_BYTE_SLAB", 10)
+    monkeypatch.setattr("elbmf.slabs._NUMBERS_IN_BLOCK", 64)
+
+
+def assert_weighted(A, mask, omega, k, epochs, seed=0, beta=0.0, balance=False, rate=1.05, **how):
+    """Compare with the transcription: iterates and loss."""
+    U, V = start(A.shape, k, seed)
+    W = np.where(mask, 0, np.where(A, omega, 1))
+    B = A.astype(float)
+    options = {"beta": beta, "prox": naive.elb_prox_exact, "weights": W, "balanced": balance}
+    expected = naive.palm(B, U, V, epochs, 0.01, 0.02, rate, **options)
+    how = {"beta": beta, "balance": balance, "schedule": Printed(0.01, 0.02, rate), **how}
+    states = iterate(np.where(mask, np.nan, A), U, V, epochs, "exact", omega=omega, **how)
+    for state, (U_t, V_t) in zip(states, expected, strict=True):
+        np.testing.assert_allclose(state.U, U_t, atol=1e-9)
+        np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
+        loss = np.sum(W * (B - U_t @ V_t) ** 2)
+        assert state.relaxed_loss == pytest.approx(loss, rel=1e-9, abs=1e-8)
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("beta", [0.0, 0.9])
+@pytest.mark.parametrize("omega", [1.0, 4.0, 0.25])
+@pytest.mark.parametrize("shape", [(40, 30), (30, 40)])
+@pytest.mark.parametrize(
+    ("noise", "storage"), [(0.01, IndexSlab), (0.4, ByteSlab), (0.97, ComplementSlab)]
+)
+def test_weighted_iterates_equal_the_transcription(
+    small_slabs, noise, storage, shape, omega, beta, balance
+):
+    A = make_tiles(shape, 3, height=(3, 6), noise=noise, random_state=1).A.toarray()
+    generator = np.random.default_rng(3)
+    mask = generator.random(shape) < (0.02 if storage is ComplementSlab else 0.2)
+    slabs = cut(BooleanMatrix.from_array(np.where(mask, np.nan, A)), omega).slabs
+    assert {type(slab) for slab in slabs} == {storage}
+    assert len(slabs) > 1
+    assert_weighted(A, mask, omega, 5, 50, beta=beta, balance=balance)
+
+
+@given(
+    case=masked_arrays(),
+    k=st.integers(1, 12),
+    seed=st.integers(0, 99),
+    omega=st.sampled_from([0.1, 0.5, 1.0, 3.0, 10.0]),
+    beta=st.sampled_from([0.0, 0.5]),
+)
+@settings(max_examples=40)
+def test_weighted_iterates_on_awkward_matrices(case, k, seed, omega, beta):
+    assert_weighted(*case, omega, k, 5, seed, beta, rate=1.5)
+
+
+@pytest.mark.parametrize("rule", ["authors", "spectral"])
+def test_every_step_rule_knows_the_largest_weight(rule):
+    A = make_tiles((40, 30), 3, height=(5, 10), noise=0.1, random_state=1).A.toarray()
+    U, V = start(A.shape, 4)
+    W = np.where(A, 3.0, 1.0)
+    expected = naive.palm(A.astype(float), U, V, 30, 0.01, 0.02, 1.05, rule, weights=W)
+    for state, (U_t, V_t) in zip(iterate(A, U, V, 30, step=rule, omega=3.0), expected, strict=True):
+        np.testing.assert_allclose(state.U, U_t, atol=1e-9)
+        np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
+
+
+@pytest.mark.parametrize("balance", [False, True])
+def test_weighted_loss_never_rises_without_regularisation(balance):
+    generator = np.random.default_rng(4)
+    A, mask = generator.random((2, 60, 45)) < 0.3
+    U, V = start(A.shape, 5)
+    X = np.where(mask, np.nan, A)
+    states = iterate(
+        X, U, V, 60, "exact", omega=5.0, balance=balance, schedule=Printed(0.0, 0.0, 1.0)
+    )
+    losses = [state.relaxed_loss for state in states]
+    assert np.all(np.diff(losses) <= 1e-9)
+
+
+def test_what_is_under_the_mask_does_not_matter():
+    generator = np.random.default_rng(5)
+    A, mask, other = generator.random((3, 50, 30)) < 0.3
+    U, V = start(A.shape, 4)
+    results = []
+    for X in (A, np.where(mask, other, A), np.where(mask, 9, A)):
+        read = BooleanMatrix.from_array(X.astype(float), missing=mask)
+        *_, state = iterate(read, U, V, 20, omega=2.0)
+        results.append((state.U.tobytes(), state.Vt.tobytes(), state.relaxed_loss))
+    assert results[0] == results[1] == results[2]
+
+
 def test_flips_count_changes_of_the_rounding():
     A = make_tiles((40, 30), 3, height=(5, 10), noise=0.1, random_state=3).A
     U, V = start(A.shape, 4)
@@ -92,24 +200,30 @@ def large():
     }
 
 
+@pytest.mark.parametrize("omega", [1.0, 3.0])
+@pytest.mark.parametrize("hidden", [0.0, 0.05])
 @pytest.mark.parametrize("kind", ["indices", "indices, wide", "bytes", "complement"])
-def test_same_bits_for_any_number_of_threads(large, kind):
-    A = large[kind]
-    assert len(cut(BooleanMatrix.from_array(A)).slabs) > 1
+def test_same_bits_for_any_number_of_threads(large, kind, hidden, omega):
+    mask = sparse.random_array(large[kind].shape, density=hidden, rng=0) > 0
+    A = BooleanMatrix.from_array(large[kind], missing=mask)
+    assert len(cut(A, omega).slabs) > 1
     U, V = start(A.shape, 7)
     results = []
+    options = {"schedule": Annealed(20), "dtype": np.float32, "omega": omega, "beta": 0.5}
     for n_jobs in (1, 2, 3, 8):
-        *_, state = iterate(A, U, V, 6, n_jobs=n_jobs, schedule=Annealed(20), dtype=np.float32)
+        *_, state = iterate(A, U, V, 6, n_jobs=n_jobs, balance=True, **options)
         results.append((state.U.tobytes(), state.Vt.tobytes(), state.relaxed_loss, state.gap))
     assert all(result == results[0] for result in results)
 
 
 @pytest.mark.parametrize("kind", ["indices", "indices, wide", "bytes", "complement"])
-def test_float32_stays_near_float64(large, kind):
-    A = large[kind]
+@pytest.mark.parametrize(("hidden", "omega"), [(0.0, 1.0), (0.05, 3.0)])
+def test_float32_stays_near_float64(large, kind, hidden, omega):
+    mask = sparse.random_array(large[kind].shape, density=hidden, rng=0) > 0
+    A = BooleanMatrix.from_array(large[kind], missing=mask)
     U, V = start(A.shape, 7)
-    *_, single = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float32)
-    *_, double = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float64)
+    *_, single = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float32, omega=omega)
+    *_, double = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float64, omega=omega)
     assert single.U.dtype == np.float32
     np.testing.assert_allclose(single.U, double.U, atol=1e-3)
     assert single.relaxed_loss == pytest.approx(double.relaxed_loss, rel=1e-4)

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.balance import balancing_scale
-from elbmf.engines import Engine
-from elbmf.kernels.steps import inner
+from elbmf.engines import Engine, Product
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
 from elbmf.step import Factor, HalfStep, StepRule, Strength, Summary, lipschitz, step_size
@@ -37,7 +36,7 @@ class State:
     Vt : ndarray of shape (m, k)
         Right factor, transposed; a view likewise.
     relaxed_loss : float
-        ‖A − UV‖².
+        ‖A − UV‖², each cell with its weight: none for missing ones, and 1 for zeros.
     gap : float
         Boolean gap (Sec. 4.1).
     flips : int
@@ -119,7 +118,9 @@ def ipalm(
     def half_step(
         fixed: Summary, scale: NDArray[np.float64] | None = None
     ) -> tuple[HalfStep, float]:
-        constant = lipschitz(fixed.gram, step)
+        # The Hessian of a line is a sum of weights times outer products, at most the Gram matrix
+        # times the largest weight.
+        constant = matrix.heaviest * lipschitz(fixed.gram, step)
         strength = schedule.strength(epoch, constant)
         rule = HalfStep(
             gram=fixed.gram.astype(dtype),
@@ -131,9 +132,13 @@ def ipalm(
         )
         return rule, constant
 
+    def sweep(rule: HalfStep | None) -> tuple[Product, Summary]:
+        ahead = resident.ahead(beta) if inertia and matrix.reweighed else None
+        return engine.sweep(resident.current, rule, ahead)
+
     began = time.perf_counter()
     of_resident = engine.advance(resident, None, None)
-    product, of_streamed = engine.sweep(resident.current, None)
+    product, of_streamed = sweep(None)
     epoch = 0
     while True:
         epoch += 1
@@ -145,20 +150,23 @@ def ipalm(
             of_resident = of_resident.scaled(scale)
             # The streamed factor is rescaled when its lines pass by; all else knows it already.
             of_streamed = of_streamed.scaled(inverse)
-            product *= inverse.astype(dtype)
+            # Residuals of reweighed cells in it stay the same, for the factors' product does.
+            product.rescale(inverse.astype(dtype))
         if columns_streamed:
             rule, _ = half_step(of_streamed)
             of_resident = engine.advance(resident, rule, product)
             rule, right_lipschitz = half_step(of_resident, inverse)
-            product, of_streamed = engine.sweep(resident.current, rule)
+            product, of_streamed = sweep(rule)
         else:
             rule, _ = half_step(of_resident, inverse)
-            product, of_streamed = engine.sweep(resident.current, rule)
+            product, of_streamed = sweep(rule)
             rule, right_lipschitz = half_step(of_streamed)
             of_resident = engine.advance(resident, rule, product)
         # ‖A − UV‖² = ‖A‖² − 2⟨A, UV⟩ + ⟨UᵀU, VVᵀ⟩, each term from what the epoch left behind.
-        overlap = inner(product.ravel(), resident.current.ravel())
+        overlap = product.overlap(resident.current)
         loss = matrix.ones - 2 * overlap + float(np.vdot(of_streamed.gram, of_resident.gram))
+        # Reweighed cells need another look, now that both factors are new.
+        loss += engine.excess_loss(resident.current)
         k = left.n_components
         yield State(
             epoch=epoch,

@@ -5,11 +5,17 @@ longer side is *streamed*: its lines pass by, slab after slab. Every slab can `p
 rows into its lines) and `push` (add its lines to resident rows). How it stores its ones is its own
 affair; which storage is cheapest follows from the density alone. Slabs are cut by the data, never
 by the number of threads, so that every sum has one fixed order.
+
+All this is for f = ½‖A − UV‖², in which every cell weighs 1. Some may weigh w instead: ones that
+matter more than zeros, missing cells that matter not at all. The gradient at Z is then that of f
+less (w − 1)(a − p)·r for each such cell, p being its entry of the product at Z and r its row of the
+other factor. So the plain products stay as they are, and what these *reweighed* cells add to them
+costs what these cells cost.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,9 +33,10 @@ from elbmf.kernels.products import (
     push_bytes,
     push_indices,
 )
+from elbmf.kernels.residuals import pull_residuals, push_residuals, squared_residuals
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["Slab", "SlabbedMatrix", "cut"]
+__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -51,6 +58,28 @@ _MOST_SLABS = 32
 _LINES_PER_BYTE_SLAB = 1 << 12
 
 
+@dataclass(frozen=True)
+class Reweighed:
+    """Cells that weigh more or less than 1.
+
+    Parameters
+    ----------
+    indptr : ndarray of int64
+        Where each line starts in ``indices``.
+    indices : ndarray of integers
+        The resident rows of the cells.
+    value : int
+        What the plain storage holds there: 1 for ones, 0 for missing cells.
+    excess : float
+        w − 1, their weight less that of all other cells.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.integer[Any]]
+    value: int
+    excess: float
+
+
 class Slab(ABC):
     """A run of lines of the streamed side.
 
@@ -66,6 +95,12 @@ class Slab(ABC):
         self.start = start
         self.stop = stop
         self.n_resident = n_resident
+        self.reweighed: tuple[Reweighed, ...] = ()
+
+    def reweigh(self, cells: Reweighed) -> None:
+        """Give these cells, listed for the whole matrix, another weight."""
+        own = replace(cells, indptr=cells.indptr[self.start : self.stop + 1])
+        self.reweighed = (*self.reweighed, own)
 
     def blocks(self, width: int) -> Iterator[tuple[int, int]]:
         """Yield runs of this slab's lines, counted from its start, to be worked on at once."""
@@ -85,6 +120,40 @@ class Slab(ABC):
     @abstractmethod
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         """Add each line to the rows of ``sums`` it names."""
+
+    def pull_residuals(
+        self, resident: Floats, point: Floats, low: int, high: int, out: Floats
+    ) -> None:
+        """Add to P what the reweighed cells add: Σ (w − 1)(a − p)·r, with p taken at ``point``."""
+        number = out.dtype.type
+        for cells in self.reweighed:
+            value, excess = number(cells.value), number(cells.excess)
+            pull_residuals(
+                resident, cells.indices, cells.indptr, low, high, point, value, excess, out
+            )
+
+    def push_residuals(
+        self, point: Floats, lines: Floats, low: int, high: int, sums: Floats
+    ) -> None:
+        """Add (w − 1)(a − p) times each line to the rows of ``sums`` of its reweighed cells.
+
+        Here p is taken at ``point``, which stands for the resident factor.
+        """
+        number = sums.dtype.type
+        for cells in self.reweighed:
+            value, excess = number(cells.value), number(cells.excess)
+            push_residuals(
+                point, cells.indices, cells.indptr, low, high, lines, value, excess, sums
+            )
+
+    def excess_loss(self, resident: Floats, lines: Floats) -> float:
+        """Σ (w − 1)(a − p)² over the reweighed cells: what they add to ‖A − UV‖²."""
+        value = lines.dtype.type
+        return sum(
+            cells.excess
+            * squared_residuals(resident, cells.indices, cells.indptr, lines, value(cells.value))
+            for cells in self.reweighed
+        )
 
 
 class IndexSlab(Slab):
@@ -184,12 +253,20 @@ class SlabbedMatrix:
         0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident.
     slabs : tuple of Slab
         In the order in which their sums are added up.
+    heaviest : float
+        An upper bound of the weights of all cells.
     """
 
     shape: tuple[int, int]
     ones: int
     streamed_axis: int
     slabs: tuple[Slab, ...]
+    heaviest: float = 1.0
+
+    @property
+    def reweighed(self) -> bool:
+        """Whether any cell has another weight than 1."""
+        return any(slab.reweighed for slab in self.slabs)
 
     @property
     def n_streamed(self) -> int:
@@ -207,26 +284,46 @@ def _power_of_two(most: int) -> int:
     return 1 << (max(min(most, _MOST_SLABS), 1).bit_length() - 1)
 
 
-def cut(matrix: BooleanMatrix) -> SlabbedMatrix:
-    """Cut a matrix into slabs, choosing orientation and storage by its shape and density."""
+def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
+
+    Parameters
+    ----------
+    matrix : BooleanMatrix
+        The data. Its missing cells weigh nothing.
+    weight_of_ones : float
+        ω, what a one weighs in the loss where a zero weighs 1.
+    """
     n, m = matrix.shape
     streamed_axis = 0 if n > m else 1
     n_resident = min(n, m)
     indptr, indices = matrix.lines(streamed_axis)
 
-    rarer = min(matrix.density, 1 - matrix.density)
+    reweighed = []
+    if weight_of_ones != 1:
+        reweighed.append(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
+    if matrix.hidden is not None:
+        reweighed.append(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+
+    density = matrix.ones / matrix.cells if matrix.cells else 0.0
+    rarer = min(density, 1 - density)
     storage: type[IndexSlab | ByteSlab] = ByteSlab if rarer >= _BYTES_COST else IndexSlab
-    complement = storage is IndexSlab and matrix.density > 0.5
+    complement = storage is IndexSlab and density > 0.5
     if complement:
         indptr, indices = _complement(indptr, indices, n_resident)
 
+    work = sum((cells.indptr for cells in reweighed), start=indptr)
     slabs: list[Slab] = [
         storage(start, stop, n_resident, indptr, indices)
-        for start, stop in _boundaries(indptr, storage.worthwhile(indptr, n_resident))
+        for start, stop in _boundaries(work, storage.worthwhile(work, n_resident))
     ]
     if complement:
         slabs = [ComplementSlab(slab) for slab in slabs if isinstance(slab, IndexSlab)]
-    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs))
+    for slab in slabs:
+        for cells in reweighed:
+            slab.reweigh(cells)
+    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
+    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs), heaviest)
 
 
 def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:

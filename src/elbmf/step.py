@@ -37,6 +37,8 @@ _SMALLEST_LIPSCHITZ = {"spectral": 1e-12, "authors": 1e-4}
 # Up to here all eigenvalues come sooner than the largest alone.
 _FEW_COMPONENTS = 64
 
+_ALL = slice(None)
+
 
 class Strength(NamedTuple):
     """The two arguments of the proximal operator: κ/L and λ_t/L."""
@@ -128,6 +130,18 @@ class Factor:
         """The current iterate without padding, of shape (rows, k)."""
         return self.current[:, : self.n_components]
 
+    def ahead(self, beta: float, rows: slice = _ALL, out: Floats | None = None) -> Floats:
+        """Z = X + β(X − X₋₁), where the gradient of the next half-step is taken (Alg. 2)."""
+        current = self.current[rows]
+        out = np.empty_like(current) if out is None else out
+        if self.previous is None:
+            out[:] = current
+        else:
+            np.subtract(current, self.previous[rows], out=out)
+            out *= current.dtype.type(beta)
+            out += current
+        return out
+
     def rescale(self, scale: Floats) -> None:
         """Multiply each column, in the present and the last iterate."""
         self.current *= scale
@@ -187,6 +201,13 @@ class HalfStep:
     regularizer: Regularizer
     beta: float
     scale: Floats | None = None
+
+    def point(self, factor: Factor, rows: slice, out: Floats) -> Floats:
+        """Write Z, where `apply` will take the gradient, into ``out``, and return it."""
+        factor.ahead(self.beta, rows, out)
+        if self.scale is not None:
+            out *= self.scale
+        return out
 
     def apply(
         self, factor: Factor, rows: slice, product: Floats, scratch: tuple[Floats, Floats]

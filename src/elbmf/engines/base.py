@@ -2,11 +2,13 @@
 
 An engine owns the streamed factor. In one pass over the data it updates that factor and returns
 what the resident factor is updated from: Q, the product of the data with the streamed factor, and
-a summary of the streamed factor with its Gram matrix H.
+a summary of the streamed factor with its Gram matrix H. Where some cells have another weight, what
+they add to a product is held beside the plain one: the loss needs both.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any, TypeVar
@@ -15,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrays import aligned_empty
+from elbmf.kernels.steps import inner
 from elbmf.slabs import Slab, SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Summary, Tally
 
-__all__ = ["Engine", "Workspace", "visit"]
+__all__ = ["Engine", "Product", "Workspace", "visit"]
 
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
@@ -27,6 +30,36 @@ T = TypeVar("T")
 # The resident factor is worked on in so many pieces, unless they get too small.
 _RESIDENT_PIECES = 16
 _FEWEST_ROWS = 3000
+
+
+@dataclass(frozen=True)
+class Product:
+    """What the resident factor is updated from, one row for each of its rows.
+
+    Parameters
+    ----------
+    plain : ndarray of shape (resident, k)
+        Q, the data times the streamed factor.
+    residual : ndarray of shape (resident, k), optional
+        What the reweighed cells add to it; None when there are none.
+    """
+
+    plain: Floats
+    residual: Floats | None = None
+
+    @property
+    def parts(self) -> tuple[Floats, ...]:
+        """The arrays that make up the product by their sum."""
+        return (self.plain,) if self.residual is None else (self.plain, self.residual)
+
+    def rescale(self, scale: Floats) -> None:
+        """Multiply each column, in place."""
+        for part in self.parts:
+            part *= scale
+
+    def overlap(self, resident: Floats) -> float:
+        """Return ⟨A, UV⟩ = ⟨Q, X⟩, X being the resident factor; here every cell weighs 1."""
+        return inner(self.plain.ravel(), resident.ravel())
 
 
 class Workspace:
@@ -83,7 +116,9 @@ class Engine(ABC):
         }
 
     @abstractmethod
-    def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:
+    def sweep(
+        self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
+    ) -> tuple[Product, Summary]:
         """Visit every slab once and add up what they return, in the order of the slabs.
 
         Parameters
@@ -92,16 +127,23 @@ class Engine(ABC):
             The resident factor.
         step : HalfStep or None
             The update of the streamed factor; None leaves it as it is.
+        ahead : ndarray of shape (resident, k), optional
+            Where the next gradient of the resident factor is taken, which the reweighed cells
+            depend on; at that factor itself by default.
 
         Returns
         -------
-        product : ndarray of shape (resident, k)
-            Q, the data times the streamed factor; the next sweep overwrites it.
+        product : Product
+            Of the data and the streamed factor; the next sweep overwrites it.
         summary : Summary
             Of the streamed factor.
         """
 
-    def advance(self, resident: Factor, step: HalfStep | None, product: Floats | None) -> Summary:
+    @abstractmethod
+    def excess_loss(self, resident: Floats) -> float:
+        """Σ (w − 1)(a − p)² over the reweighed cells, at both factors as they are."""
+
+    def advance(self, resident: Factor, step: HalfStep | None, product: Product | None) -> Summary:
         """Update the resident factor.
 
         Parameters
@@ -110,8 +152,8 @@ class Engine(ABC):
             Updated in place.
         step : HalfStep or None
             The update; None leaves the factor as it is.
-        product : ndarray or None
-            Q, its product with the data; kept as it is. None when there is no step.
+        product : Product or None
+            Of the data and the streamed factor; kept as it is. None when there is no step.
         """
         at_once = self._resident_rows_at_once
 
@@ -122,7 +164,9 @@ class Engine(ABC):
             if step is not None and product is not None:
                 workspace = self._resident_workspaces[start]
                 own_product = workspace.product(values.shape[0])
-                own_product[:] = product[rows]
+                own_product[:] = product.plain[rows]
+                if product.residual is not None:
+                    own_product += product.residual[rows]
                 tally = step.apply(resident, rows, own_product, workspace.scratch(values.shape[0]))
             return Summary.of(values, tally)
 
@@ -151,8 +195,9 @@ def visit(
     slab: Slab,
     factor: Factor,
     resident: Floats,
+    ahead: Floats,
     step: HalfStep | None,
-    sums: Floats,
+    product: Product,
     workspace: Workspace,
 ) -> Summary:
     """Pull, step, push: update the lines of one slab and add up what they give back.
@@ -165,10 +210,12 @@ def visit(
         The streamed factor; its rows ``slab.start`` to ``slab.stop`` are updated in place.
     resident : ndarray
         The resident factor.
+    ahead : ndarray
+        Where its next gradient is taken.
     step : HalfStep or None
         The update; None leaves the lines as they are.
-    sums : ndarray of shape (resident, k)
-        Where to add up Q; overwritten.
+    product : Product
+        Where to add up what the resident factor is updated from; overwritten.
     workspace : Workspace
         Room for a block of lines.
 
@@ -177,13 +224,21 @@ def visit(
     Summary
         Of the lines of this slab.
     """
-    sums[:] = 0
+    for part in product.parts:
+        part[:] = 0
     tally = Tally()
     for low, high in slab.blocks(resident.shape[1]):
         rows = slice(slab.start + low, slab.start + high)
         if step is not None:
-            product = workspace.product(high - low)
-            slab.pull(resident, low, high, product)
-            tally = tally.plus(step.apply(factor, rows, product, workspace.scratch(high - low)))
-        slab.push(factor.current[rows], low, high, sums)
+            own_product = workspace.product(high - low)
+            scratch = workspace.scratch(high - low)
+            slab.pull(resident, low, high, own_product)
+            if slab.reweighed:
+                point = step.point(factor, rows, out=scratch[0])
+                slab.pull_residuals(resident, point, low, high, own_product)
+            tally = tally.plus(step.apply(factor, rows, own_product, scratch))
+        lines = factor.current[rows]
+        slab.push(lines, low, high, product.plain)
+        if product.residual is not None:
+            slab.push_residuals(ahead, lines, low, high, product.residual)
     return Summary.of(factor.current[slab.start : slab.stop], tally)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrays import aligned_empty
-from elbmf.engines.base import Engine, Workspace, visit
+from elbmf.engines.base import Engine, Product, Workspace, visit
 from elbmf.slabs import SlabbedMatrix
 from elbmf.step import Factor, HalfStep, Summary
 from elbmf.threads import SingleThreadedBlas, available_cores
@@ -45,7 +45,11 @@ class MemoryEngine(Engine):
         self._factor = streamed
         width, number = streamed.current.shape[1], streamed.current.dtype
         slabs = self.matrix.slabs
-        self._sums = aligned_empty((len(slabs), self.matrix.n_resident, width), number)
+        shape = (self.matrix.n_resident, width)
+        self._products = [
+            Product(*(aligned_empty(shape, number) for _ in range(1 + self.matrix.reweighed)))
+            for _ in slabs
+        ]
         self._workspaces = [
             Workspace(slab.lines_at_once(width), streamed.current) for slab in slabs
         ]
@@ -75,24 +79,38 @@ class MemoryEngine(Engine):
                 future.result()
         return results
 
-    def sweep(self, resident: Floats, step: HalfStep | None) -> tuple[Floats, Summary]:  # noqa: D102
+    def sweep(  # noqa: D102
+        self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
+    ) -> tuple[Product, Summary]:
+        point = resident if ahead is None else ahead
         summaries = self.run(
-            lambda *own: visit(own[0], self._factor, resident, step, *own[1:]),
+            lambda *own: visit(own[0], self._factor, resident, point, step, *own[1:]),
             self.matrix.slabs,
-            self._sums,
+            self._products,
             self._workspaces,
         )
         if len(summaries) > 1:
             at_once = self._resident_rows_at_once
-            self.run(self._add_sums, range(0, self.matrix.n_resident, at_once))
-        return self._sums[0], reduce(add, summaries)
+            self.run(self._add_products, range(0, self.matrix.n_resident, at_once))
+        return self._products[0], reduce(add, summaries)
 
-    def _add_sums(self, start: int) -> None:
-        """Add the sums of all slabs for some resident rows, in the order of the slabs."""
+    def _add_products(self, start: int) -> None:
+        """Add the products of all slabs for some resident rows, in the order of the slabs."""
         rows = slice(start, start + self._resident_rows_at_once)
-        total = self._sums[0, rows]
-        for sums in self._sums[1:]:
-            total += sums[rows]
+        for total, *others in zip(*(product.parts for product in self._products), strict=True):
+            for part in others:
+                total[rows] += part[rows]
+
+    def excess_loss(self, resident: Floats) -> float:  # noqa: D102
+        if not self.matrix.reweighed:
+            return 0.0
+        lines = self._factor.current
+        return sum(
+            self.run(
+                lambda slab: slab.excess_loss(resident, lines[slab.start : slab.stop]),
+                self.matrix.slabs,
+            )
+        )
 
     def streamed(self) -> Floats:  # noqa: D102
         return self._factor.values

@@ -20,6 +20,8 @@ from numba.extending import intrinsic
 __all__ = [
     "LANES",
     "MAX_CHUNKS",
+    "add_multiple",
+    "dot",
     "gather",
     "gather_tables",
     "popcount",
@@ -185,6 +187,92 @@ gather_tables = _row_intrinsic(accumulate_source=True, tables=True)
 
 scatter_tables = _row_intrinsic(accumulate_source=False, tables=True)
 """Like `scatter`, the ``e``-th index counting from row ``(e - low) * stride``."""
+
+
+def _row_chunks(context: Any, builder: Any, kind: Any, array: Any, row: Any) -> Callable[..., Any]:
+    """Return a function that gives the pointer to a chunk of a row, by its number."""
+    data = context.make_array(kind)(context, builder, array)
+    vector = ir.VectorType(context.get_value_type(kind.dtype), LANES)
+    start = builder.mul(row, builder.extract_value(data.shape, 1))
+
+    def chunk(number: Any) -> Any:
+        lane = builder.add(start, builder.mul(number, _I64(LANES)))
+        return builder.bitcast(builder.gep(data.data, [lane]), vector.as_pointer())
+
+    return chunk
+
+
+@intrinsic
+def dot(
+    typing_context: Any, left: Any, left_row: Any, right: Any, right_row: Any, chunks: Any
+) -> Any:
+    """``sum(left[left_row] * right[right_row])`` over all ``chunks * LANES`` columns.
+
+    Lane by lane first, then over the lanes: always in the same order. A plain loop would be left
+    scalar where the columns are fewer than several registers.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        left_kind, _, right_kind, _, _ = signature.args
+        left_chunk = _row_chunks(context, builder, left_kind, args[0], args[1])
+        right_chunk = _row_chunks(context, builder, right_kind, args[2], args[3])
+        number = context.get_value_type(left_kind.dtype)
+        single = isinstance(number, ir.FloatType)
+        align = 4 if single else 8
+        vector = ir.VectorType(number, LANES)
+        sums = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * LANES))
+        with cgutils.for_range(builder, args[4], intp=_I64) as loop:
+            a = builder.load(left_chunk(loop.index), align=align)
+            b = builder.load(right_chunk(loop.index), align=align)
+            product = builder.fmul(a, b, flags=("contract",))
+            total = builder.fadd(builder.load(sums), product, flags=("contract",))
+            builder.store(total, sums)
+        reduce = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(number, [number, vector]),
+            f"llvm.vector.reduce.fadd.v{LANES}{'f32' if single else 'f64'}",
+        )
+        # Without "reassoc" the lanes would be added one after the other.
+        return builder.call(
+            reduce, [ir.Constant(number, 0.0), builder.load(sums)], fastmath=("reassoc",)
+        )
+
+    integer = types.intp
+    return left.dtype(left, integer, right, integer, integer), codegen
+
+
+@intrinsic
+def add_multiple(
+    typing_context: Any,
+    target: Any,
+    target_row: Any,
+    multiple: Any,
+    source: Any,
+    source_row: Any,
+    chunks: Any,
+) -> Any:
+    """``target[target_row] += multiple * source[source_row]`` over ``chunks * LANES`` columns."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        target_kind, _, _, source_kind, _, _ = signature.args
+        target_chunk = _row_chunks(context, builder, target_kind, args[0], args[1])
+        source_chunk = _row_chunks(context, builder, source_kind, args[3], args[4])
+        number = context.get_value_type(target_kind.dtype)
+        align = 4 if isinstance(number, ir.FloatType) else 8
+        multiples = ir.Constant(ir.VectorType(number, LANES), ir.Undefined)
+        for lane in range(LANES):
+            multiples = builder.insert_element(multiples, args[2], ir.IntType(32)(lane))
+        with cgutils.for_range(builder, args[5], intp=_I64) as loop:
+            pointer = target_chunk(loop.index)
+            addend = builder.load(source_chunk(loop.index), align=align)
+            addend = builder.fmul(addend, multiples, flags=("contract",))
+            total = builder.fadd(builder.load(pointer, align=align), addend, flags=("contract",))
+            builder.store(total, pointer, align=align)
+        return context.get_dummy_value()
+
+    integer = types.intp
+    signature = types.void(target, integer, target.dtype, source, integer, integer)
+    return signature, codegen
 
 
 @intrinsic
