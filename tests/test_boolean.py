@@ -100,9 +100,14 @@ def test_any_weight_is_near_its_ratio(extra_weight, rows, columns):
     assert weights.extra / weights.missed == pytest.approx(bounded, rel=0.05)
     assert weights.missed > 0
     assert weights.extra > 0
-    assert 0.1 <= weights.relaxed <= 10
-    if 0.1 <= weights.missed / weights.extra <= 10:
-        assert weights.relaxed == weights.missed / weights.extra
+    assert weights.relaxed == pytest.approx(weights.missed / weights.extra)
+
+
+def test_weights_of_the_relaxation_are_bounded():
+    shape = (40, 5000)
+    bounds = [boolean.Weights.of(extra_weight, shape).relaxed for extra_weight in (np.inf, 1e-9)]
+    assert bounds == [0.01, 100]
+    assert boolean.Weights.of(4, shape).relaxed == 0.25
 
 
 @pytest.mark.parametrize("extra_weight", [0, -1, np.nan, -np.inf])

@@ -13,7 +13,7 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.regularizers import ELB
 from elbmf.slabs import cut
 from elbmf.step import Factor, HalfStep, Strength, lipschitz, step_size
-from strategies import boolean_arrays
+from strategies import boolean_arrays, masked_arrays
 
 ENGINES = {
     "memory, one thread": lambda matrix: MemoryEngine(matrix, 1),
@@ -87,6 +87,48 @@ def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inert
         )
         gap = np.minimum(np.abs(streamed.current), np.abs(streamed.current - 1)).sum()
         assert summary.tally.gap == pytest.approx(gap, abs=1e-9)
+
+
+@given(
+    case=masked_arrays(),
+    k=st.integers(1, 10),
+    seed=st.integers(0, 99),
+    omega=st.sampled_from([0.2, 1.0, 6.0]),
+)
+@settings(max_examples=20)
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
+    A, mask = case
+    matrix = cut(BooleanMatrix.from_array(A, missing=mask), omega)
+    known, hidden = (X if matrix.streamed_axis == 0 else X.T for X in (A & ~mask, mask))
+    resident = random_factor(known.shape[1], k, seed)
+    ahead = random_factor(known.shape[1], k, seed + 1).current
+    streamed = random_factor(known.shape[0], k, seed + 2, inertia=True)
+    streamed.previous[:, :k] = np.random.default_rng(seed).random(streamed.values.shape)
+    excess = np.where(hidden, -1, np.where(known, omega - 1, 0))
+    scale = np.linspace(0.5, 1.5, streamed.current.shape[1])
+    step = half_step(resident, 0.4, scale)
+
+    z = streamed.current * scale * 1.4 - 0.4 * streamed.previous * scale
+    product = (known + excess * (known - z @ resident.current.T)) @ resident.current
+    point = z - step.step * (z @ step.gram - product)
+    expected = ELB().prox(point, *step.strength)
+
+    with ENGINES[name](matrix) as engine:
+        engine.load(resident, streamed)
+        product, _ = engine.sweep(resident.current, step, ahead)
+        sure = np.abs(point - 0.5) > 1e-9
+        lines = streamed.current
+        np.testing.assert_allclose(lines[sure], expected[sure], atol=1e-9)
+        np.testing.assert_allclose(product.plain, known.T @ lines, atol=1e-9)
+        residuals = excess * (known - lines @ resident.current.T)
+        loss = engine.excess_loss(resident.current)
+        assert loss == pytest.approx(np.sum(residuals * (known - lines @ resident.current.T)))
+        if excess.any():
+            residuals = excess * (known - lines @ ahead.T)
+            np.testing.assert_allclose(product.residual, residuals.T @ lines, atol=1e-9)
+        overlap = np.sum(known * (lines @ resident.current.T))
+        assert product.overlap(resident.current) == pytest.approx(overlap)
 
 
 def test_advance_updates_the_resident_factor(make_engine):

@@ -18,6 +18,7 @@ from elbmf.slabs import cut
 from elbmf.step import Strength, Summary, Tally, lipschitz, step_size
 from elbmf.stopping import StopRule
 from elbmf.threads import over_ranges
+from elbmf.tracing import Trace
 from strategies import boolean_arrays
 
 
@@ -53,6 +54,27 @@ def test_slabs_share_the_work_evenly():
     ones = [A[slab.start : slab.stop].sum() for slab in matrix.slabs]
     assert len(ones) > 1
     assert max(ones) < 1.3 * min(ones)
+
+
+def test_the_trace_weighs_rounded_errors_as_the_relaxation_does():
+    A = BooleanMatrix.from_array([[1, 1, 0], [0, 0, 1]])
+    U, Vt = np.array([[1.0], [0.0]]), np.array([[1.0], [0.0], [1.0]])
+    state = State(1, U, Vt, 8.0, 0.0, 0, 0.0, Strength(0.0, 0.0), 0.0)
+    for weight, loss in ((1, 3), (2.5, 6.0)):  # two ones are not covered, and a zero is
+        trace = Trace(A, "full", weight_of_ones=weight)
+        trace.record(state)
+        assert trace.history()["rounded_loss"].tolist() == [loss]
+        assert trace.history()["loss_gap"].tolist() == [8 - loss]
+
+
+def test_slabs_share_the_work_of_reweighed_cells_too():
+    generator = np.random.default_rng(0)
+    A = generator.random((9000, 400)) < 0.01
+    mask = generator.random((9000, 400)) < np.linspace(0, 0.5, 9000)[:, None]
+    matrix = cut(BooleanMatrix.from_array(A, missing=mask))
+    hidden = [mask[slab.start : slab.stop].sum() for slab in matrix.slabs]
+    assert len(hidden) > 1
+    assert max(hidden) < 1.3 * min(hidden)
 
 
 def test_printed_schedule_is_the_printed_formula():

@@ -29,14 +29,14 @@ class StopRule:
         Epochs over which nothing may have changed.
     max_iter : int
         Epochs at most.
-    ones : int
-        ‖A‖₁, the scale of the loss.
+    ones : float
+        ‖A‖₁, the scale of the loss; times ω where ones weigh that much.
     """
 
     tol: float
     patience: int
     max_iter: int
-    ones: int
+    ones: float
     _quiet_epochs: int = field(default=0, init=False)
     _quiet_loss: float = field(default=float("inf"), init=False)
     _quiet_strength: float = field(default=0.0, init=False)

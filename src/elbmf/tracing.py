@@ -32,12 +32,20 @@ class Trace:
         cumulative Hamming process (Sec. 4.1), which cost a look at the data and the product.
     n_jobs : int, optional
         Threads for that. All cores by default.
+    weight_of_ones : float
+        ω, as the relaxation was given it: the loss of the rounded factors is on the same scale as
+        the relaxed one, ω for an uncovered one and 1 for a covered zero.
     """
 
     def __init__(
-        self, matrix: BooleanMatrix, level: TraceLevel = "basic", n_jobs: int | None = None
+        self,
+        matrix: BooleanMatrix,
+        level: TraceLevel = "basic",
+        n_jobs: int | None = None,
+        weight_of_ones: float = 1,
     ) -> None:
         self._matrix = matrix
+        self._weight_of_ones = weight_of_ones
         self._n_jobs = n_jobs
         self._process = HammingProcess(n_jobs) if level == "full" else None
         names = _BASIC + (_FULL if level == "full" else ())
@@ -48,7 +56,8 @@ class Trace:
         row: dict[str, float] = {name: getattr(state, name) for name in _BASIC}
         if self._process is not None:
             U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
-            rounded_loss = cover(self._matrix, U, V, self._n_jobs).loss
+            counts = cover(self._matrix, U, V, self._n_jobs)
+            rounded_loss = self._weight_of_ones * counts.missed + counts.extra
             row["rounded_loss"] = rounded_loss
             row["loss_gap"] = loss_gap(state.relaxed_loss, rounded_loss)
             row["hamming"] = self._process.update(U, V)
