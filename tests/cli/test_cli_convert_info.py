@@ -61,6 +61,13 @@ def test_convert_refuses(elbmf: Any, arguments: list[str], parts: list[str]) -> 
     assert not Path("out.npz").exists()
 
 
+def test_convert_does_not_make_zeros_of_missing_entries(elbmf: Any) -> None:
+    np.save("counts.npy", [[5, np.nan], [1, 7]])
+    run = elbmf("convert", "counts.npy", "out.npz", "--binarize", 4)
+    run.assert_error("counts.npy: 1 entries are missing")
+    assert not Path("out.npz").exists()
+
+
 def test_info_of_a_matrix(elbmf: Any) -> None:
     result = elbmf("info", "tiles.csv")
     assert (result.code, result.err) == (0, "")

@@ -326,3 +326,13 @@ def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.Mon
     assert elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out2", "-k", 2).code == 0
     elbmf("fit", "tiles.csv", "--method", "plain", "--kappa", 1, "-o", "x").assert_error("--kappa")
     assert json.loads(Path("out2/model.json").read_text())["info"]["method"] == "plain"
+
+
+def test_nothing_is_learned_from_missing_entries(elbmf: Any) -> None:
+    X = np.kron(np.eye(2), np.ones((4, 3)))
+    X[0, 0] = X[7, 0] = np.nan
+    np.save("with_nan.npy", X)
+    assert elbmf("fit", "with_nan.npy", "-k", 2, "-o", "out", "--seed", 0).code == 0
+    info = load_model("out").info
+    assert info["measures"]["loss"] == 0
+    assert info["data"]["ones"] == np.nansum(X)
