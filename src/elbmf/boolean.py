@@ -22,10 +22,10 @@ __all__ = [
     "ComponentCover",
     "Cover",
     "Weights",
+    "boolean_array",
     "boolean_product",
     "component_cover",
     "cover",
-    "describe",
     "hamming_distance",
     "pack",
 ]
@@ -293,31 +293,8 @@ def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | N
     )
 
 
-def describe(A: Any, V: Any, n_jobs: int | None = None) -> Bools:
-    """Choose U for given components V: for each row of A the components that describe it best.
-
-    Greedy by gain, then single switches until none lowers the row's loss. A row's answer depends
-    on that row and on V alone.
-
-    Returns
-    -------
-    ndarray of bool, of shape (n, k)
-    """
-    A = BooleanMatrix.from_array(A)
-    V = _boolean(V, "V")
-    if V.shape[1] != A.shape[1]:
-        raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
-    columns, stretches = pack(V.T), pack(V)
-    U = np.zeros((A.shape[0], V.shape[0]), dtype=np.bool_)
-    over_ranges(
-        lambda low, high: bits.describe_rows(A.indptr, A.indices, low, high, columns, stretches, U),
-        A.shape[0],
-        n_jobs,
-    )
-    return U
-
-
-def _boolean(X: Any, name: str) -> Bools:
+def boolean_array(X: Any, name: str) -> Bools:
+    """Read a dense or sparse 0/1 matrix as a Boolean array, or say why that cannot be done."""
     dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
     if dense.ndim != 2:
         raise InputError(f"{name} must be a matrix; got {dense.ndim} dimension(s).")
@@ -329,7 +306,7 @@ def _boolean(X: Any, name: str) -> Bools:
 
 
 def _factors(U: Any, V: Any, shape: tuple[int, int] | None = None) -> tuple[Bools, Bools]:
-    U, V = _boolean(U, "U"), _boolean(V, "V")
+    U, V = boolean_array(U, "U"), boolean_array(V, "V")
     if U.shape[1] != V.shape[0]:
         raise InputError(f"U has {U.shape[1]} components, but V has {V.shape[0]}.")
     if shape is not None and (U.shape[0], V.shape[1]) != shape:

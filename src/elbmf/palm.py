@@ -7,7 +7,7 @@ show is decided by whoever iterates.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,11 @@ class State:
         Since the first epoch began.
     run, runs : int
         Which run from a random start this is, and of how many.
+    stage : {"relaxation", "search"}
+        What is going on. In the search that follows the epochs, all figures are those of the last
+        epoch but for ``relaxed_loss``, the least cost so far, ``progress`` and ``seconds``.
+    progress : float
+        Share of the search that is done.
     """
 
     epoch: int
@@ -62,6 +67,8 @@ class State:
     seconds: float
     run: int = 1
     runs: int = 1
+    stage: Literal["relaxation", "search"] = "relaxation"
+    progress: float = 0.0
 
 
 def ipalm(

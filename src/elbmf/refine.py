@@ -1,21 +1,38 @@
-"""Boolean local search after rounding: factors that no switch of a single bit improves.
+"""Boolean local search after rounding: factors that no change of a single row or column improves.
 
 The relaxation finds the right neighbourhood, and rounding it loses some of that. Given V, the rows
 of U are independent of each other, and so are the columns of V given U: each is improved on packed
-words until no switch of one of its bits helps, and the two sides take turns. The loss never rises.
+words, and the two sides take turns until neither changes. The loss never rises.
 """
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean import pack
-from elbmf.kernels.bits import improve_rows
-from elbmf.matrix import BooleanMatrix, Pattern
+from elbmf.boolean import Bools, Weights, boolean_array, cover, pack
+from elbmf.errors import InputError
+from elbmf.kernels.bits import gather_column
+from elbmf.kernels.rows import (
+    DESCRIBE,
+    OWN,
+    Lines,
+    descend,
+    improve_lines,
+    pack_lines_into_words,
+    share_cells,
+    threshold_costs,
+)
+from elbmf.matrix import BooleanMatrix
+from elbmf.packed import PackedFactors, unpack
 from elbmf.threads import over_ranges
 
-__all__ = ["refine"]
+__all__ = ["LocalSearch", "describe", "refine"]
 
-Bools = NDArray[np.bool_]
+# Branches looked at for one row or column: while both sides change, and for the last word on it.
+_NODES = 2000
+_NODES_AT_LAST = 4000
 
 # Turns after which even a slow descent is called finished.
 _MOST_TURNS = 200
@@ -25,60 +42,260 @@ _MOST_TURNS = 200
 _LARGE = 10**10
 _NEGLIGIBLE = 2e-5
 
+# Lines are kept packed, too, above this density.
+_PACKED_DENSITY = 1 / 64
 
-def refine(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None = None) -> tuple[Bools, Bools]:
-    """Improve Boolean factors until no switch of a single bit lowers the loss.
+# Ones from which a turn is worth several threads.
+_ONES_FOR_THREADS = 300_000
 
-    On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
+
+class LocalSearch:
+    """The data as the local search wants it, and the descent on it.
 
     Parameters
     ----------
     A : BooleanMatrix
-        The data.
+        The data; hidden cells count for nothing.
+    weights : Weights
+        What the two kinds of error cost.
+    n_jobs : int, optional
+        Threads. All cores by default; no result depends on it.
+    """
+
+    def __init__(
+        self, A: BooleanMatrix, weights: Weights | None = None, n_jobs: int | None = None
+    ) -> None:
+        self.A = A
+        self.weights = weights or Weights()
+        self.n_jobs = n_jobs
+        self.nodes = _NODES
+        self.lines = (_lines(A, 0), _lines(A, 1))
+
+    def pack(self, U: Bools, V: Bools, *, with_spare: bool = False) -> PackedFactors:
+        """Pack Boolean factors and count what they cost."""
+        cost = cover(self.A, U, V, self.n_jobs).cost(self.weights)
+        return PackedFactors.from_arrays(U, V, cost, with_spare=with_spare)
+
+    def repack(self, factors: PackedFactors, spare: int | None = None) -> PackedFactors:
+        """Count anew what factors cost that were changed by hand; all is to be looked at again."""
+        whole = replace(factors, spare=-1)
+        repacked = self.pack(*whole.to_arrays())
+        repacked.spare = factors.spare if spare is None else spare
+        return repacked
+
+    def descend(self, factors: PackedFactors) -> int:
+        """Let U and V take turns until neither changes; return the words looked at.
+
+        On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
+        """
+        work = np.zeros(1, dtype=np.int64)
+        if self.A.ones < _ONES_FOR_THREADS:
+            factors.cost -= descend(
+                self.lines,
+                factors.bits,
+                factors.every,
+                self.weights.missed,
+                self.weights.extra,
+                self.nodes,
+                _MOST_TURNS,
+                0,
+                work,
+            )
+            return int(work[0])
+        large = self.A.cells * factors.n_slots > _LARGE
+        negligible = int(_NEGLIGIBLE * self.A.ones) if large else 0
+        quiet = 0
+        for turn in range(_MOST_TURNS):
+            changed, gained = self._turn(factors, turn % 2, OWN, self.nodes, work)
+            quiet = quiet + 1 if gained < negligible or not changed else 0
+            if quiet == 2 or (not changed and turn > 0):
+                break
+        return int(work[0])
+
+    def settle(self, factors: PackedFactors) -> None:
+        """Descend to where each row of U is what a new row would get, unless it has better."""
+        self.descend(factors)
+        for _ in range(_MOST_TURNS):
+            factors.bits.pending[0][:] = True
+            work = np.zeros(1, dtype=np.int64)
+            changed, _ = self._turn(factors, 0, DESCRIBE, _NODES_AT_LAST, work)
+            if not changed:
+                break
+            self.descend(factors)
+
+    def threshold_costs(
+        self, levels: NDArray[np.uint8], V: Bools, thresholds: int
+    ) -> NDArray[np.int64]:
+        """Count what U costs when its entries are on above each of several thresholds.
+
+        ``levels`` says of each entry of U how many of the thresholds it exceeds.
+        """
+        stretches = pack(V)
+
+        def count(low: int, high: int) -> NDArray[np.int64]:
+            costs = np.zeros(thresholds, dtype=np.int64)
+            threshold_costs(
+                self.lines[0],
+                low,
+                high,
+                levels,
+                stretches,
+                self.weights.missed,
+                self.weights.extra,
+                costs,
+            )
+            return costs
+
+        total: NDArray[np.int64] = np.sum(over_ranges(count, self.A.shape[0], self.n_jobs), axis=0)
+        return total
+
+    def _turn(
+        self, factors: PackedFactors, axis: int, how: int, nodes: int, work: NDArray[np.int64]
+    ) -> tuple[bool, int]:
+        """Improve one side given the other; tell whether it changed, and the gain in cost.
+
+        The words looked at are added to ``work``.
+        """
+        bits = factors.bits
+        stretches = bits.stretches[1 - axis]
+        k = factors.n_slots
+        overlaps = np.empty((0, 0), dtype=np.int64)
+        if self.lines[axis].words.shape[0] == 0:
+            overlaps = np.empty((k, k), dtype=np.int64)
+            share_cells(stretches, overlaps)
+
+        def improve(low: int, high: int) -> tuple[int, Any, Any]:
+            changed = np.zeros_like(factors.every)
+            own_work = np.zeros(1, dtype=np.int64)
+            gained = improve_lines(
+                self.lines[axis],
+                low,
+                high,
+                bits.memberships[1 - axis],
+                stretches,
+                overlaps,
+                factors.every,
+                bits.stale[axis],
+                self.weights.missed,
+                self.weights.extra,
+                nodes,
+                how,
+                bits.memberships[axis],
+                bits.pending[axis],
+                changed,
+                own_work,
+            )
+            return gained, changed, own_work
+
+        threads = self.n_jobs if self.A.ones >= _ONES_FOR_THREADS else 1
+        gains, changes, works = zip(*over_ranges(improve, self.A.shape[axis], threads), strict=True)
+        gained = int(sum(gains))
+        changed = np.bitwise_or.reduce(changes)
+        work += sum(works)
+        bits.stale[axis] = 0
+        bits.stale[1 - axis] |= changed
+        for l in np.flatnonzero(unpack(changed[None], k)[0]):
+            gather_column(bits.memberships[axis], l, bits.stretches[axis][l])
+        factors.cost -= gained
+        return bool(changed.any()), gained
+
+
+def _lines(A: BooleanMatrix, axis: int) -> Lines:
+    """One side of a matrix, with indices of one type on either side."""
+    index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
+    indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
+    nothing = np.empty(0, dtype=np.int64)
+    hidden_indptr, hidden_indices = (nothing, nothing) if A.hidden is None else A.hidden.lines(axis)
+    lines = Lines(
+        indptr,
+        indices.astype(index, copy=False),
+        np.empty((0, 0), dtype=np.uint64),
+        hidden_indptr,
+        hidden_indices.astype(index, copy=False),
+    )
+    if A.ones <= _PACKED_DENSITY * A.cells:
+        return lines
+    words = np.zeros((A.shape[axis], -(-A.shape[1 - axis] // 64)), dtype=np.uint64)
+    pack_lines_into_words(lines.indptr, lines.indices, words)
+    return lines._replace(words=words)
+
+
+def refine(
+    A: BooleanMatrix,
+    U: Bools,
+    V: Bools,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Bools, Bools]:
+    """Improve Boolean factors until no change of a single row or column lowers the loss.
+
+    Each row is improved by all subsets of its components where these are few enough to try, else
+    by single switches and as many subsets as a fixed effort allows; and so is each column.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+        The data; hidden cells count for nothing.
     U : ndarray of bool, of shape (n, k)
     V : ndarray of bool, of shape (k, m)
         Factors to start from; left as they are.
+    weights : Weights, optional
+        What the two kinds of error cost; both 1 by default.
     n_jobs : int, optional
         Threads. All cores by default; the result does not depend on it.
 
     Returns
     -------
     U, V : ndarray of bool
-        Factors with at most the loss of those given. A row of U is what
-        `elbmf.boolean.describe` gives for it, unless something better was found.
+        Factors that cost at most what those given do. A row of U is what `describe` gives for it,
+        unless something better was found.
     """
-    U, Vt = U.copy(), V.T.copy()
-    large = A.cells * U.shape[1] > _LARGE
-    negligible = int(_NEGLIGIBLE * A.ones) if large else 0
-    quiet = 0
-    for turn in range(_MOST_TURNS):
-        if turn % 2 == 0:
-            # Among equals the membership that a new row would get: fit and transform agree.
-            changed, gained = _improve((A.indptr, A.indices), U, Vt, True, n_jobs)
-        else:
-            changed, gained = _improve(A.lines(1), Vt, U, False, n_jobs)
-        quiet = quiet + 1 if not changed or gained < negligible else 0
-        if quiet == 2:
-            break
-    return U, np.ascontiguousarray(Vt.T)
+    search = LocalSearch(A, weights, n_jobs)
+    factors = search.pack(U, V)
+    search.settle(factors)
+    return factors.to_arrays()
 
 
-def _improve(
-    pattern: Pattern,
-    memberships: Bools,
-    fixed: Bools,
-    prefer_described: bool,
-    n_jobs: int | None,
-) -> tuple[int, int]:
-    """Improve one side given the other; return how many bits changed, and the gain in loss."""
-    indptr, indices = pattern
-    columns, stretches = pack(fixed), pack(fixed.T)
-    results = over_ranges(
-        lambda low, high: improve_rows(
-            indptr, indices, low, high, columns, stretches, memberships, prefer_described
+def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None = None) -> Bools:
+    """Choose U for given components V: for each row of A the components that describe it best.
+
+    Best of all subsets where these are few enough to try, else of those that greedy choice, single
+    switches and a fixed number of trials reach. A row's answer depends on that row and on V alone.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n, k)
+    """
+    A = BooleanMatrix.from_array(A)
+    V = boolean_array(V, "V")
+    if V.shape[1] != A.shape[1]:
+        raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
+    weights = weights or Weights()
+    lines = _lines(A, 0)
+    others, stretches = pack(V.T), pack(V)
+    memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
+    every = np.full(others.shape[1], ~np.uint64(0))
+    pending = np.ones(A.shape[0], dtype=np.bool_)
+    over_ranges(
+        lambda low, high: improve_lines(
+            lines,
+            low,
+            high,
+            others,
+            stretches,
+            np.empty((0, 0), dtype=np.int64),
+            every,
+            every,
+            weights.missed,
+            weights.extra,
+            _NODES_AT_LAST,
+            DESCRIBE,
+            memberships,
+            pending,
+            np.zeros_like(every),
+            np.zeros(1, dtype=np.int64),
         ),
-        memberships.shape[0],
+        A.shape[0],
         n_jobs,
     )
-    changed, gained = np.sum(results, axis=0)
-    return int(changed), int(gained)
+    return unpack(memberships, V.shape[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy import sparse
 
+from elbmf.boolean import Weights
 from elbmf.cli.console import Console
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, SavedModel, read
@@ -21,6 +22,7 @@ __all__ = [
     "boolean",
     "model_threshold",
     "read_matrix",
+    "weights_of",
 ]
 
 # The options of `elbmf.io.read`, apart from the format.
@@ -102,6 +104,11 @@ def model_threshold(
         return given
     console.note(f"{path}: read with --binarize {used:g}, as the data of the model was.")
     return float(used)
+
+
+def weights_of(model: SavedModel, A: BooleanMatrix) -> Weights:
+    """Return what errors cost where the model was made."""
+    return Weights.of(float(model.info.get("parameters", {}).get("extra_weight", 1)), A.shape)
 
 
 def aligned(

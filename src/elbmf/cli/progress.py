@@ -42,8 +42,8 @@ class Progress:
             console.status("preparing …")
 
     def __call__(self, state: State) -> None:
-        """Take note of an epoch."""
-        self.epochs += 1
+        """Take note of an epoch, or of a round of the search."""
+        self.epochs += state.stage == "relaxation"
         now = time.monotonic()
         if self._shows and now >= self._next:
             self._next = now + _SECONDS_BETWEEN
@@ -51,6 +51,9 @@ class Progress:
             self._console.status(self._line(state, room)[:room])
 
     def _line(self, state: State, room: int) -> str:
+        if state.stage == "search":
+            text = f"searching  relative loss {state.relaxed_loss / self._ones:.4f}"
+            return self._with_bar(text, state.progress, room)
         figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
         if self._max_iter is None:
             return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
@@ -59,8 +62,12 @@ class Progress:
         left = state.seconds / state.epoch * (total - done)
         run = f"run {state.run}/{state.runs}  " if state.runs > 1 else ""
         text = f"{run}epoch {state.epoch}/{self._max_iter}  {figures}  {times(round(left))} left"
+        return self._with_bar(text, done / total, room)
+
+    @staticmethod
+    def _with_bar(text: str, share: float, room: int) -> str:
         width = min(_WIDEST_BAR, room - len(text) - 3)
         if width < _NARROWEST_BAR:
             return text
-        bar = "#" * round(width * done / total)
+        bar = "#" * round(width * share)
         return f"[{bar.ljust(width, '.')}] {text}"

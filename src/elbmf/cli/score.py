@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from elbmf.boolean import describe
 from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
@@ -15,11 +14,13 @@ from elbmf.cli.matrices import (
     boolean,
     model_threshold,
     read_matrix,
+    weights_of,
 )
 from elbmf.cli.tables import figures
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix, SavedModel, load_model
 from elbmf.metrics import measures
+from elbmf.refine import describe
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     reason = _other_rows(table, model)
     if reason:
         console.note(f"{args.data}: {reason}; its rows are described by the components first.")
-    U: Any = describe(A, model.V, args.n_jobs) if reason else model.U
+    U: Any = describe(A, model.V, weights_of(model, A), args.n_jobs) if reason else model.U
     values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs)
     if args.json:
         data = {"file": args.data, "shape": list(A.shape), "ones": A.ones}

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from elbmf.boolean import describe
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
     add_binarize,
@@ -14,9 +13,11 @@ from elbmf.cli.matrices import (
     boolean,
     model_threshold,
     read_matrix,
+    weights_of,
 )
 from elbmf.cli.outputs import writable_format
 from elbmf.io import LabelledMatrix, load_model, write
+from elbmf.refine import describe
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     model = load_model(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
     A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)
-    U = describe(A, model.V, args.n_jobs)
+    U = describe(A, model.V, weights_of(model, A), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)
     if output is None:

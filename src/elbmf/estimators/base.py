@@ -16,10 +16,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elbmf.boolean import boolean_product, cover, describe
+from elbmf.boolean import Weights, boolean_product, cover
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
+from elbmf.refine import describe
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -151,8 +152,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.
 
-        Each row gets the components that lower its own loss: greedily by gain, then switching
-        single components while that helps. The answer for a row depends on that row alone.
+        Each row gets the components that lower its own loss most: of all subsets, where these are
+        few enough to try. The answer for a row depends on that row alone.
 
         Parameters
         ----------
@@ -166,7 +167,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         check_is_fitted(self, "components_")
-        return describe(self._read(X, missing, reset=False), self.components_, self._threads)
+        return self._describe(self._read(X, missing, reset=False))
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components.
@@ -190,8 +191,15 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self, "components_")
         A = self._read(X, missing, reset=False)
-        U = describe(A, self.components_, self._threads)
+        U = self._describe(A)
         return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+
+    def _describe(self, A: BooleanMatrix) -> Bools:
+        return describe(A, self.components_, self._weights(A.shape), self._threads)
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        """Return what the two kinds of error cost, on a matrix of that shape."""
+        return Weights()
 
     @property
     def _threads(self) -> int | None:

@@ -1,6 +1,7 @@
 """ELBMF: elastic Boolean matrix factorization by proximal gradient descent (Sec. 2, Alg. 2)."""
 
 import logging
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,19 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from elbmf.boolean import cover
+from elbmf.boolean import Weights, cover
 from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
-from elbmf.refine import refine
+from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
-from elbmf.rounding import project
+from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
+from elbmf.search import Search
 from elbmf.slabs import cut
 from elbmf.step import StepRule
 from elbmf.stopping import StopRule
@@ -41,9 +43,18 @@ _AUTHORS_KAPPA, _AUTHORS_LAM, _AUTHORS_RATE = 0.01, 0.02, 1.02
 _BETA = 0.9
 _START_SCALE = 1e-3
 
-# Runs with the default schedule, on matrices with up to so many ones; one run on larger ones.
+# Runs with the default schedule where no search follows, on matrices with up to so many ones; one
+# run on larger ones.
 _RUNS = 3
 _ONES_FOR_SEVERAL_RUNS = 10_000_000
+
+# What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
+# many nanoseconds in all, for each one and for each line, the latter two times k.
+_SEARCH_TO_RELAXATION = 1.4
+_EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 5.0
+
+# Factors with a larger gap than this are rounded by loss, and not at ½.
+_NOT_BOOLEAN = 1e-3
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
@@ -78,9 +89,9 @@ class ELBMF(BooleanFactorizer):
         Uniform random factors (scaled down with the default schedule, so that the first step makes
         U from the data), or your own, of shapes (n, k) and (k, m).
     n_init : int or "auto", default="auto"
-        Runs from different random starts, of which the best is kept. ``"auto"`` is 3 with the
-        default schedule on matrices of up to ten million ones, else 1; it is always 1 for your own
-        initial factors.
+        Runs from different random starts, whose components are pooled when ``refine`` is on; else
+        the best is kept. ``"auto"`` is 1, or 3 when there is no search and the schedule is the
+        default one, on up to ten million ones; it is always 1 for your own initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
@@ -90,6 +101,16 @@ class ELBMF(BooleanFactorizer):
         Improve the rounded factors by Boolean local search, never for the worse. `fit_transform`
         then agrees with `transform` but for rows where the search found something better. Without
         it, the factors are those of the paper's algorithm alone.
+    effort : float, default=1
+        How long to search for better components after that, in multiples of about the time that
+        the relaxation takes; 0 for not at all. More effort never ends with a higher loss, and the
+        same effort always ends at the same place.
+    time_limit : float, optional
+        Seconds, from the beginning of the fit, until which to search, in place of ``effort``. The
+        relaxation is not cut short. How far the search gets then depends on the machine.
+    extra_weight : float, default=1
+        What a covered zero costs, when an uncovered one costs 1. Infinity allows no covered zero at
+        all: a factorization from below.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     dtype : {"float32", "float64"}, default="float32"
@@ -108,8 +129,14 @@ class ELBMF(BooleanFactorizer):
     ----------
     components_, membership_, reconstruction_err_, n_iter_, stop_reason_, history_
         As of every method, see `BooleanFactorizer`; of the best run.
+    n_components_ : int
+        Components that cover anything; fewer than asked for when these leave no error.
     run_losses_ : list of int
-        Loss of every run.
+        Loss of every run, before the search.
+    stages_ : dict of str to int
+        What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
+        ``"recombination"`` (of several runs) and ``"search"``. It is their loss, unless
+        ``extra_weight`` makes errors cost something else.
 
     References
     ----------
@@ -138,6 +165,9 @@ class ELBMF(BooleanFactorizer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "refine": ["boolean"],
+        "effort": [Interval(Real, 0, None, closed="left")],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
+        "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
         "dtype": [StrOptions({"float32", "float64"})],
         "callback": [callable, None],
@@ -158,6 +188,9 @@ class ELBMF(BooleanFactorizer):
         max_iter: int = 500,
         tol: float = 1e-6,
         refine: bool = True,
+        effort: float = 1.0,
+        time_limit: float | None = None,
+        extra_weight: float = 1.0,
         trace: TraceLevel = "basic",
         dtype: str = "float32",
         binarize: float | None = None,
@@ -177,6 +210,9 @@ class ELBMF(BooleanFactorizer):
         self.max_iter = max_iter
         self.tol = tol
         self.refine = refine
+        self.effort = effort
+        self.time_limit = time_limit
+        self.extra_weight = extra_weight
         self.trace = trace
         self.dtype = dtype
         self.binarize = binarize
@@ -185,25 +221,76 @@ class ELBMF(BooleanFactorizer):
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        best: FittedFactors | None = None
-        runs = self._runs(A)
-        losses: list[int] = []
-        with MemoryEngine(cut(A), self._threads) as engine:
-            for run in range(1, runs + 1):
-                fitted = self._run(A, engine, generator, run, runs)
-                stopped = fitted.stop_reason == "callback"
-                if self.refine and not stopped:
-                    fitted.U, fitted.V = refine(A, fitted.U, fitted.V, self._threads)
-                loss = cover(A, fitted.U, fitted.V, self._threads).loss
-                if best is None or loss < min(losses):
-                    best = fitted
-                losses.append(loss)
-                if stopped or loss == 0:
+        began = time.perf_counter()
+        weights = self._weights(A.shape)
+        local = LocalSearch(A, weights, self._threads) if self.refine else None
+        runs: list[tuple[FittedFactors, int]] = []
+        with MemoryEngine(cut(A, weights.relaxed), self._threads) as engine:
+            count = self._runs(A)
+            for run in range(1, count + 1):
+                fitted, state = self._run(A, engine, generator, run, count, local)
+                runs.append((fitted, cover(A, fitted.U, fitted.V, self._threads).cost(weights)))
+                if fitted.stop_reason == "callback" or runs[-1][1] == 0:
                     break
-        assert best is not None  # there is at least one run
-        _LOG.info("losses of the runs: %s", losses)
-        self.run_losses_ = losses
+        best, cost = min(runs, key=lambda run: run[1])
+        self.stages_ = {"rounding": cost}
+        self.run_losses_ = [cost for _, cost in runs]
+        if local is not None and runs[-1][0].stop_reason != "callback":
+            best = self._improve(local, [fitted for fitted, _ in runs], generator, began, state)
+        _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
+        used = best.U.any(axis=0) & best.V.any(axis=1)
+        self.n_components_ = int(used.sum())
+        if self.refine:
+            order = np.argsort(~used, kind="stable")
+            best.U, best.V = best.U[:, order], best.V[order]
         self._warn_unless_boolean(best)
+        return best
+
+    def _improve(
+        self,
+        local: LocalSearch,
+        runs: list[FittedFactors],
+        generator: np.random.Generator,
+        began: float,
+        state: State,
+    ) -> FittedFactors:
+        """Refine what the runs have found, recombine it, and search on from there."""
+        A, k = local.A, self.n_components
+        refined = []
+        for fitted in runs:
+            factors = local.pack(fitted.U, fitted.V, with_spare=True)
+            local.descend(factors)
+            refined.append(factors)
+        self.run_losses_ = [factors.cost for factors in refined]
+        position = int(np.argmin(self.run_losses_))
+        best, factors = runs[position], refined[position]
+        self.stages_["refinement"] = factors.cost
+        epoch = _EPOCH + k * (_EPOCH_PER_ONE * A.ones + _EPOCH_PER_LINE * sum(A.shape))
+        work = self.effort * _SEARCH_TO_RELAXATION * self.max_iter * epoch
+        deadline = np.inf
+        if self.time_limit is not None:
+            work, deadline = np.inf, began + self.time_limit
+
+        def observe(cost: int, progress: float) -> bool:
+            seconds = time.perf_counter() - began
+            seen = replace(
+                state, stage="search", relaxed_loss=cost, progress=progress, seconds=seconds
+            )
+            if self.callback is None or not self.callback(seen):
+                return False
+            best.stop_reason = "callback"
+            return True
+
+        with Search(local, generator, work, deadline, observe) as search:
+            if len(refined) > 1 and factors.cost:
+                child = search.recombine(refined, k)
+                if child.cost < factors.cost:
+                    factors = child
+                self.stages_["recombination"] = factors.cost
+            factors = search.improve(factors)
+        local.settle(factors)
+        self.stages_["search"] = factors.cost
+        best.U, best.V = factors.to_arrays()
         return best
 
     def _run(
@@ -213,13 +300,15 @@ class ELBMF(BooleanFactorizer):
         generator: np.random.Generator,
         run: int,
         runs: int,
-    ) -> FittedFactors:
-        """Iterate from one start until the stop rule says so, then project."""
+        local: LocalSearch | None,
+    ) -> tuple[FittedFactors, State]:
+        """Iterate from one start until the stop rule says so, then round."""
         schedule = self._schedule()
         annealed = isinstance(schedule, Annealed)
         beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
-        trace = Trace(A, self.trace, self._threads)
-        stop = StopRule(self.tol, _PATIENCE, self.max_iter, A.ones)
+        weight_of_ones = self._weights(A.shape).relaxed
+        trace = Trace(A, self.trace, self._threads, weight_of_ones)
+        stop = StopRule(self.tol, _PATIENCE, self.max_iter, weight_of_ones * A.ones)
         epochs = ipalm(
             engine,
             *self._start(A, generator),
@@ -239,21 +328,23 @@ class ELBMF(BooleanFactorizer):
                 break
         assert reason is not None  # the loop above has no other end
         _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.epoch, reason, state.gap)
-        return FittedFactors(
-            U=project(state.U),
-            V=np.ascontiguousarray(project(state.Vt).T),
-            n_iter=state.epoch,
-            stop_reason=reason,
-            history=trace.history(),
-        )
+        if local is not None and state.gap > _NOT_BOOLEAN:
+            U, V = round_by_loss(local, state.U, state.Vt)
+        else:
+            U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
+        return FittedFactors(U, V, state.epoch, reason, trace.history()), state
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        return Weights.of(self.extra_weight, shape)
 
     def _runs(self, A: BooleanMatrix) -> int:
         if not isinstance(self.init, str):
             return 1
         if self.n_init != "auto":
             return self.n_init
+        searches = self.refine and (self.effort > 0 or self.time_limit is not None)
         several = isinstance(self._schedule(), Annealed) and A.ones <= _ONES_FOR_SEVERAL_RUNS
-        return _RUNS if several else 1
+        return _RUNS if several and not searches else 1
 
     def _schedule(self) -> Schedule:
         if self.kappa is None and self.lam is None and self.rate is None:

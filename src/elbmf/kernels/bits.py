@@ -14,9 +14,9 @@ __all__ = [
     "component_hits",
     "count_hits",
     "covered_cells",
-    "describe_rows",
-    "improve_rows",
+    "gather_column",
     "product_indices",
+    "transpose_bits",
 ]
 
 
@@ -134,172 +134,22 @@ def changed_cells(memberships, stretches, other_memberships, other_stretches, lo
 
 
 @kernel()
-def _fill_row(indptr, indices, i, row):
-    """Pack the ones of row ``i``."""
-    row[:] = 0
-    for e in range(indptr[i], indptr[i + 1]):
-        j = np.int64(indices[e])
-        row[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+def transpose_bits(rows, out):
+    """Set bit ``r`` of row ``c`` of ``out``, all zero, for each bit ``c`` set in row ``r``."""
+    for r in range(rows.shape[0]):
+        mark = np.uint64(1) << np.uint64(r & 63)
+        for w in range(rows.shape[1]):
+            word = rows[r, w]
+            while word:
+                bit = popcount((word & (~word + np.uint64(1))) - np.uint64(1))
+                out[64 * w + bit, r >> 6] |= mark
+                word &= word - np.uint64(1)
 
 
 @kernel()
-def _find_candidates(indptr, indices, i, columns, member, candidates):
-    """List the components that row ``i`` is in or has a one in; no other can lower its loss.
-
-    ``columns`` are packed memberships. Returns how many there are.
-    """
-    count = 0
-    for w in range(columns.shape[1]):
-        touched = np.uint64(0)
-        for e in range(indptr[i], indptr[i + 1]):
-            touched |= columns[indices[e], w]
-        for l in range(64 * w, min(64 * w + 64, member.shape[0])):
-            if member[l] or (touched >> np.uint64(l - 64 * w)) & np.uint64(1):
-                candidates[count] = l
-                count += 1
-    return count
-
-
-@kernel()
-def _gain(stretch, row, union):
-    """Ones less zeros that a component would newly cover."""
-    gain = 0
-    for w in range(row.shape[0]):
-        fresh = stretch[w] & ~union[w]
-        gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
-    return gain
-
-
-@kernel()
-def _build_greedily(row, stretches, candidates, member, union):
-    """Switch on the component that gains most, again and again, starting from none."""
-    union[:] = 0
-    while True:
-        best = -1
-        best_gain = 0
-        for l in candidates:
-            if not member[l]:
-                gain = _gain(stretches[l], row, union)
-                if gain > best_gain:
-                    best = l
-                    best_gain = gain
-        if best < 0:
-            break
-        member[best] = True
-        for w in range(union.shape[0]):
-            union[w] |= stretches[best, w]
-
-
-@kernel()
-def _switch_singly(row, stretches, candidates, member, union, later):
-    """Sweep over the components, switching each to what is best given the others.
-
-    ``later[c]`` is the union of the candidates from the ``c``-th on that are on; before it there
-    is ``union``, which in the end is all that is covered.
-    """
-    words = stretches.shape[1]
-    count = candidates.shape[0]
-    changed = True
-    while changed:
-        changed = False
-        later[count] = 0
-        for c in range(count - 1, -1, -1):
-            l = candidates[c]
-            if member[l]:
-                for w in range(words):
-                    later[c, w] = later[c + 1, w] | stretches[l, w]
-            else:
-                later[c] = later[c + 1]
-        union[:] = 0
-        for c in range(count):
-            l = candidates[c]
-            gain = 0
-            for w in range(words):
-                fresh = stretches[l, w] & ~(union[w] | later[c + 1, w])
-                gain += 2 * popcount(fresh & row[w]) - popcount(fresh)
-            # A gain of zero switches off: the same loss with fewer components.
-            if member[l] != (gain > 0):
-                member[l] = gain > 0
-                changed = True
-            if member[l]:
-                for w in range(words):
-                    union[w] |= stretches[l, w]
-
-
-@kernel()
-def describe_rows(indptr, indices, low, high, columns, stretches, memberships):
-    """Choose for each row the components that describe it best, the components being fixed.
-
-    Greedy first, then single switches. ``columns`` and ``stretches`` are the components, packed
-    both ways. The rows of ``memberships``, an all-false array, are filled in for rows ``low`` to
-    ``high``.
-    """
-    k, words = stretches.shape
-    row = np.empty(words, dtype=np.uint64)
-    union = np.empty(words, dtype=np.uint64)
-    later = np.empty((k + 1, words), dtype=np.uint64)
-    space = np.empty(k, dtype=np.int64)
-    for i in range(low, high):
-        member = memberships[i]
-        candidates = space[: _find_candidates(indptr, indices, i, columns, member, space)]
-        if candidates.shape[0]:
-            _fill_row(indptr, indices, i, row)
-            _build_greedily(row, stretches, candidates, member, union)
-            _switch_singly(row, stretches, candidates, member, union, later)
-
-
-@kernel()
-def _distance(row, union):
-    """Count the cells in which a row differs from what is covered."""
-    total = 0
-    for w in range(row.shape[0]):
-        total += popcount(row[w] ^ union[w])
-    return total
-
-
-@kernel()
-def improve_rows(indptr, indices, low, high, columns, stretches, memberships, prefer_described):
-    """Improve the memberships of rows ``low`` to ``high``.
-
-    Each row keeps the better of two: its own membership improved by single switches, and the one
-    that `describe_rows` would give it. When they are equally good, ``prefer_described`` decides.
-
-    Returns
-    -------
-    changed : int
-        Bits that changed.
-    gained : int
-        By how much the loss went down.
-    """
-    k, words = stretches.shape
-    row = np.empty(words, dtype=np.uint64)
-    union = np.empty(words, dtype=np.uint64)
-    later = np.empty((k + 1, words), dtype=np.uint64)
-    space = np.empty(k, dtype=np.int64)
-    own = np.empty(k, dtype=np.bool_)
-    described = np.empty(k, dtype=np.bool_)
-    changed = 0
-    gained = 0
-    for i in range(low, high):
-        own[:] = memberships[i]
-        candidates = space[: _find_candidates(indptr, indices, i, columns, own, space)]
-        if candidates.shape[0] == 0:
-            continue
-        _fill_row(indptr, indices, i, row)
-        if not _unite(own, stretches, union):
-            union[:] = 0
-        old_loss = _distance(row, union)
-        _switch_singly(row, stretches, candidates, own, union, later)
-        own_loss = _distance(row, union)
-        described[:] = False
-        _build_greedily(row, stretches, candidates, described, union)
-        _switch_singly(row, stretches, candidates, described, union, later)
-        described_loss = _distance(row, union)
-        better = described_loss < own_loss
-        if better or (prefer_described and described_loss == own_loss):
-            own[:] = described
-        for l in range(k):
-            changed += np.int64(memberships[i, l] != own[l])
-        memberships[i] = own
-        gained += old_loss - min(own_loss, described_loss)
-    return changed, gained
+def gather_column(rows, c, out):
+    """Pack bit ``c`` of all rows into ``out``."""
+    out[:] = 0
+    for r in range(rows.shape[0]):
+        bit = (rows[r, c >> 6] >> np.uint64(c & 63)) & np.uint64(1)
+        out[r >> 6] |= bit << np.uint64(r & 63)

@@ -1,0 +1,77 @@
+"""Boolean factors as packed bits, in both directions, as the local search wants them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from elbmf.boolean import Bools, Words, pack
+from elbmf.kernels.rows import Bits
+
+__all__ = ["PackedFactors", "unpack"]
+
+
+def unpack(words: Words, length: int) -> Bools:
+    """Undo `elbmf.boolean.pack`: rows of words as Booleans."""
+    as_bytes = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, count=length, bitorder="little").view(np.bool_)
+
+
+@dataclass
+class PackedFactors:
+    """A pair of Boolean factors and what they cost.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the product.
+    bits : Bits
+        The factors, and what the local search still has to look at.
+    cost : int
+        What the factors cost, kept up to date by the local search.
+    spare : int
+        A component that is empty and not counted, for moves to fill; -1 when there is none.
+    """
+
+    shape: tuple[int, int]
+    bits: Bits
+    cost: int
+    spare: int = -1
+
+    @classmethod
+    def from_arrays(
+        cls, U: Bools, V: Bools, cost: int, *, with_spare: bool = False
+    ) -> "PackedFactors":
+        """Pack a pair of Boolean factors; everything is still to be looked at."""
+        shape = (U.shape[0], V.shape[1])
+        if with_spare:
+            U = np.hstack([U, np.zeros((shape[0], 1), dtype=np.bool_)])
+            V = np.vstack([V, np.zeros((1, shape[1]), dtype=np.bool_)])
+        rows = pack(U)
+        bits = Bits(
+            memberships=(rows, pack(V.T)),
+            stretches=(pack(U.T), pack(V)),
+            pending=(np.ones(shape[0], dtype=np.bool_), np.ones(shape[1], dtype=np.bool_)),
+            stale=np.zeros((2, rows.shape[1]), dtype=np.uint64),
+        )
+        return cls(shape, bits, cost, U.shape[1] - 1 if with_spare else -1)
+
+    def to_arrays(self) -> tuple[Bools, Bools]:
+        """Return U and V as Boolean arrays, without the spare."""
+        counted = np.arange(self.bits.stretches[0].shape[0]) != self.spare
+        U, V = (unpack(self.bits.stretches[axis][counted], self.shape[axis]) for axis in (0, 1))
+        return np.ascontiguousarray(U.T), V
+
+    @property
+    def n_slots(self) -> int:
+        """Number of components, with the spare."""
+        return self.bits.stretches[0].shape[0]
+
+    @property
+    def every(self) -> Words:
+        """All components, packed."""
+        return np.full(self.bits.stale.shape[1], ~np.uint64(0))
+
+    def used(self) -> Bools:
+        """Tell for each component whether it covers anything."""
+        rows, columns = self.bits.stretches
+        return np.logical_and(rows.any(axis=1), columns.any(axis=1))

@@ -1,0 +1,295 @@
+"""Search beyond the local optimum: components re-seeded, split, dropped and recombined.
+
+Refinement ends where no single row or column can be improved, often with two groups merged into
+one component and another component that hardly matters. A *move* fills an empty, spare component
+from a badly covered row or column, or with half of another component, lets all adapt, and drops
+the least useful. Moves are tried on copies, several at a time, and kept when they do not raise the
+cost. Where moves help no more, half of the components are thrown away and grown anew, and the
+result is recombined with the best so far.
+
+What a search may cost is counted in words of bits looked at, not in seconds, so that it ends at
+the same place on any machine and for any number of threads. A longer search goes the same way
+first, so that it never ends higher.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.kernels.moves import attempt, clear, count_uncovered, shrink
+from elbmf.packed import PackedFactors
+from elbmf.refine import LocalSearch
+from elbmf.threads import available_cores
+
+__all__ = ["Search"]
+
+# Badly covered lines of either side that are tried as seeds in a systematic round.
+_SEEDS = 5
+
+# Of all moves tried quickly in a systematic round, the best so many are carried out.
+_CARRIED_OUT = 3
+
+# Moves made at a time. Not the number of threads: the result must not depend on it.
+_AT_ONCE = 4
+
+# Random rounds without a gain, for each component, after which moves are held to help no more.
+_PATIENCE = 5
+
+# What a move costs at least, in words, for all that is not counted.
+_OVERHEAD = 150_000
+
+
+class Move(NamedTuple):
+    """A change to be tried, see `elbmf.kernels.moves.attempt`."""
+
+    axis: int
+    line: int = -1
+    component: int = -1
+    dropped: int = -1
+
+
+class Search:
+    """Moves on Boolean factors until the work or the time is used up.
+
+    Parameters
+    ----------
+    local : LocalSearch
+        The data and the descent.
+    generator : numpy.random.Generator
+        For the choice of moves.
+    most_work : float
+        Words to look at; a word takes about a nanosecond.
+    deadline : float
+        Time, as of `time.perf_counter`, at which to end in any case.
+    observe : callable, optional
+        Called after every round with the least cost so far and the share of the work that is done;
+        a true return value ends the search.
+    """
+
+    def __init__(
+        self,
+        local: LocalSearch,
+        generator: np.random.Generator,
+        most_work: float,
+        deadline: float = np.inf,
+        observe: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.local = local
+        self.work = 0
+        self.most_work = most_work
+        self._began = time.perf_counter()
+        self._deadline = deadline
+        self._observe = observe
+        self._least = np.iinfo(np.int64).max
+        self._stopped = False
+        self._generator = generator
+        threads = local.n_jobs or available_cores()
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    @property
+    def over(self) -> bool:
+        """Whether the work is done, the time is up, or somebody said so."""
+        return self._stopped or self.progress >= 1
+
+    @property
+    def progress(self) -> float:
+        """Share of the work or of the time, whichever is nearer to its end."""
+        if self.work >= self.most_work:
+            return 1.0
+        now = time.perf_counter()
+        if now >= self._deadline:
+            return 1.0
+        spent = (now - self._began) / (self._deadline - self._began)
+        return max(self.work / self.most_work, spent)
+
+    def improve(self, factors: PackedFactors) -> PackedFactors:
+        """Search from factors that have a spare component and are descended."""
+        self._least = factors.cost
+        best = current = self._fill(factors)
+        while not self.over and best.cost:
+            current = self._climb(current)
+            if current.cost < best.cost:
+                best = current
+            elif current is not best:
+                current = self.recombine([best, current], best.n_slots - 1)
+                if current.cost < best.cost:
+                    best = current
+            if not self.over:
+                current = self._shake(best)
+        return best
+
+    def recombine(self, parents: list[PackedFactors], n_components: int) -> PackedFactors:
+        """Pool the components of several factorizations and keep the most useful, descended.
+
+        Components are dropped from the pool one by one, each time the one whose loss costs least.
+        """
+        pairs = [parent.to_arrays() for parent in parents]
+        U = np.hstack([U for U, _ in pairs])
+        V = np.vstack([V for _, V in pairs])
+        pool = self.local.pack(U, V)
+        weights = self.local.weights
+        work = np.zeros(1, dtype=np.int64)
+        shrink(self.local.lines, pool.bits, n_components, weights.missed, weights.extra, work)
+        self.work += int(work[0])
+        U, V = pool.to_arrays()
+        kept = np.argsort(~pool.used(), kind="stable")[:n_components]
+        child = self.local.pack(U[:, kept], V[kept], with_spare=True)
+        self.work += self.local.descend(child)
+        return child
+
+    def _fill(self, factors: PackedFactors) -> PackedFactors:
+        """Give every component something to cover, as long as that lowers the cost."""
+        while factors.cost and not factors.used().sum() >= factors.n_slots - 1:
+            better = self._try_all(factors)
+            if better is None:
+                break
+            factors = better
+        return factors
+
+    def _climb(self, factors: PackedFactors) -> PackedFactors:
+        """Make moves until they help no more."""
+        better: PackedFactors | None = factors
+        while better is not None:
+            factors = better
+            if self.over or not factors.cost:
+                return factors
+            better = self._try_all(factors)
+        patience = _PATIENCE * factors.n_slots
+        left = patience
+        while left and factors.cost and not self.over:
+            cost = factors.cost
+            factors = self._try_some(factors)
+            left = patience if factors.cost < cost else left - 1
+        return factors
+
+    def _shake(self, factors: PackedFactors) -> PackedFactors:
+        """Throw half of the components away and grow others from badly covered lines."""
+        draw = self._generator
+        U, V = factors.to_arrays()
+        k = U.shape[1]
+        shaken = self.local.pack(U, V, with_spare=True)
+        slots = draw.permutation(k)[: max(1, k // 2)]
+        for slot in slots:
+            clear(shaken.bits, slot)
+        shaken = self.local.repack(shaken)
+        for slot in slots:
+            shaken.spare = int(slot)
+            move = self._random_seed(shaken)
+            if move is None:
+                break
+            (shaken,) = self._make(shaken, [move], quick=True)
+        shaken = self.local.repack(shaken, spare=k)
+        self.work += self.local.descend(shaken)
+        return shaken
+
+    def _try_all(self, factors: PackedFactors) -> PackedFactors | None:
+        """Look at all splits and the worst covered lines; carry out the best, if that helps."""
+        moves = []
+        for axis in (0, 1):
+            uncovered = self._uncovered(factors, axis)
+            worst = np.argsort(-uncovered, kind="stable")[:_SEEDS]
+            moves += [Move(axis, line=int(line)) for line in worst if uncovered[line]]
+        moves += [
+            Move(axis, component=int(component))
+            for component in np.flatnonzero(factors.used())
+            for axis in (0, 1)
+        ]
+        costs: list[int] = []
+        for start in range(0, len(moves), _AT_ONCE):
+            some = moves[start : start + _AT_ONCE]
+            costs += [made.cost for made in self._make(factors, some, quick=True)]
+            if self.over:
+                break
+        promising = np.argsort(costs, kind="stable")[:_CARRIED_OUT]
+        made = self._make(factors, [moves[position] for position in promising])
+        return self._best(made, factors.cost - 1)
+
+    def _try_some(self, factors: PackedFactors) -> PackedFactors:
+        """Make some random moves; carry out the best, if that does no harm."""
+        return self._best(self._make(factors, self._random_moves(factors)), factors.cost) or factors
+
+    def _random_moves(self, factors: PackedFactors) -> list[Move]:
+        """Draw seeds by how badly they are covered, and components to split or do without."""
+        draw = self._generator
+        used = np.flatnonzero(factors.used())
+        moves = []
+        for _ in range(_AT_ONCE):
+            dropped = int(draw.choice(used)) if used.size and draw.random() < 0.5 else -1
+            others = used[used != dropped]
+            seed = self._random_seed(factors)
+            if seed is not None and (draw.random() < 0.5 or not others.size):
+                moves.append(seed._replace(dropped=dropped))
+            elif others.size:
+                component = int(draw.choice(others))
+                moves.append(Move(int(draw.integers(2)), component=component, dropped=dropped))
+        return moves
+
+    def _random_seed(self, factors: PackedFactors) -> Move | None:
+        """Draw a line of either side by the number of its uncovered ones."""
+        axis = int(self._generator.integers(2))
+        uncovered = np.cumsum(self._uncovered(factors, axis))
+        if not uncovered[-1]:
+            return None
+        place = self._generator.integers(uncovered[-1])
+        return Move(axis, line=int(np.searchsorted(uncovered, place, side="right")))
+
+    def _make(
+        self, factors: PackedFactors, moves: list[Move], *, quick: bool = False
+    ) -> list[PackedFactors]:
+        """Make moves, each on a copy of its own."""
+        local = self.local
+
+        def make(move: Move) -> tuple[PackedFactors, int]:
+            bits, spare, gained, work = attempt(
+                local.lines,
+                factors.bits,
+                factors.spare,
+                move.dropped,
+                move.axis,
+                move.line,
+                move.component,
+                local.weights.missed,
+                local.weights.extra,
+                local.nodes,
+                quick,
+            )
+            return PackedFactors(factors.shape, bits, factors.cost - gained, int(spare)), work
+
+        made = list(self._pool.map(make, moves) if self._pool else map(make, moves))
+        self.work += sum(work + _OVERHEAD for _, work in made)
+        results = [result for result, _ in made]
+        if not quick:
+            self._report(results)
+        return results
+
+    def _report(self, results: list[PackedFactors]) -> None:
+        """Tell who observes how far we are, and heed what they say."""
+        self._least = min([self._least, *(result.cost for result in results)])
+        if self._observe is not None and self._observe(self._least, self.progress):
+            self._stopped = True
+
+    @staticmethod
+    def _best(made: list[PackedFactors], most: int) -> PackedFactors | None:
+        """Return the first of the cheapest, if it costs at most so much."""
+        best = min(made, key=lambda factors: factors.cost, default=None)
+        return best if best is not None and best.cost <= most else None
+
+    def _uncovered(self, factors: PackedFactors, axis: int) -> NDArray[np.int64]:
+        """Count the uncovered ones of each line."""
+        memberships = factors.bits.memberships
+        counts = np.empty(factors.shape[axis], dtype=np.int64)
+        lines = self.local.lines[axis]
+        count_uncovered(lines, 0, counts.size, memberships[axis], memberships[1 - axis], counts)
+        self.work += self.local.A.ones
+        return counts
