@@ -104,11 +104,78 @@ def boolean_gap(U, V):
     return sum(np.minimum(np.abs(X), np.abs(X - 1)).mean() for X in (U, V))
 
 
-def row_loss(row, membership, V):
-    return int(np.sum(row != (membership @ V.astype(int) > 0)))
+def errors(A, B, hidden=None):
+    """Missed ones and covered zeros, cell by cell; hidden cells are neither."""
+    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    return A & ~B & seen, ~A & B & seen
 
 
-def best_membership_loss(row, V):
-    """Least loss of a row over all subsets of components."""
-    k = V.shape[0]
-    return min(row_loss(row, np.array([(s >> l) & 1 for l in range(k)]), V) for s in range(1 << k))
+def cost(A, U, V, weights, hidden=None):
+    """What a product costs."""
+    missed, extra = errors(A, boolean_product(U, V), hidden)
+    return int(weights.missed * missed.sum() + weights.extra * extra.sum())
+
+
+def row_costs(A, U, V, weights, hidden=None):
+    """What each row costs."""
+    missed, extra = errors(A, boolean_product(U, V), hidden)
+    return weights.missed * missed.sum(axis=1) + weights.extra * extra.sum(axis=1)
+
+
+def subsets(k):
+    """All subsets of k components, one to a row."""
+    return (np.arange(1 << k)[:, None] >> np.arange(k)) & 1 == 1
+
+
+def least_row_costs(A, V, weights, hidden=None):
+    """Least cost of each row over all subsets of components."""
+    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    covered = boolean_product(subsets(V.shape[0]), V).astype(float)
+    missed = (A & seen).astype(float) @ (1 - covered).T
+    extra = (~A & seen).astype(float) @ covered.T
+    return (weights.missed * missed + weights.extra * extra).min(axis=1)
+
+
+def least_switched_costs(A, U, V, weights, hidden=None):
+    """Least cost of each row when one of its components is switched on or off."""
+    costs = []
+    for l in range(V.shape[0]):
+        switched = U.copy()
+        switched[:, l] = ~switched[:, l]
+        costs.append(row_costs(A, switched, V, weights, hidden))
+    return np.min(costs, axis=0)
+
+
+def least_cost(A, k):
+    """Least loss of all factorizations of a matrix of up to 8 columns with k components.
+
+    All sets of k rows of V are tried; each row of A then takes the best union of some of them. No
+    set needs a row twice, and none needs the empty one unless it has too few.
+    """
+    rows = np.packbits(A, axis=1, bitorder="little").astype(np.int64)[:, 0]
+    patterns = np.arange(1 << A.shape[1])
+    distances = np.bitwise_count(rows[:, None] ^ patterns).astype(np.uint8)
+    return int(_least(distances, distances[:, :1], np.zeros(1, dtype=np.int64), 0, k))
+
+
+def _least(distances, nearest, unions, first, k):
+    """Least total distance when k more patterns from the ``first`` on join the unions so far."""
+    patterns = np.arange(first, distances.shape[1])
+    if k == 0 or not patterns.size:
+        return nearest.min(axis=1).sum()
+    if k == 1:
+        joined = np.minimum(
+            nearest.min(axis=1)[:, None],
+            distances[:, unions[:, None] | patterns].min(axis=1),
+        )
+        return joined.sum(axis=0).min()
+    return min(
+        _least(
+            distances,
+            np.hstack([nearest, distances[:, unions | pattern]]),
+            np.concatenate([unions, unions | pattern]),
+            pattern + 1,
+            k - 1,
+        )
+        for pattern in patterns
+    )

@@ -4,6 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from elbmf.boolean import Weights
+
 densities = st.sampled_from([0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0])
 
 
@@ -49,6 +51,34 @@ def masked_factors(draw, max_components=70):
     """A matrix, a mask of its shape, and two Boolean factors."""
     A, U, V = draw(boolean_factors(max_components))
     return A, draw(boolean_arrays(st.just(A.shape[0]), st.just(A.shape[1]))), U, V
+
+
+# The last is prohibitive: one covered zero costs more than any row or column of ones.
+weights = st.sampled_from([Weights(1, 1), Weights(1, 3), Weights(5, 2), Weights(1, 1_000_000)])
+
+
+few = st.integers(1, 6)
+
+
+@st.composite
+def starts(draw, components=few, length=70):
+    """A matrix, a mask of its shape or None, and two Boolean factors, from a few drawn numbers.
+
+    Matrices of all densities with any factors, or products of factors with noise and a start near
+    to these, so that there is something to find; often with hidden cells.
+    """
+    shape = draw(st.integers(1, length)), draw(st.integers(1, length))
+    k = draw(components)
+    density = draw(st.sampled_from([0.0, 0.01, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0]))
+    filled = draw(st.sampled_from([0.0, 0.05, 0.3, 0.6, 1.0]))
+    planted, masked = draw(st.booleans()), draw(st.sampled_from([0.0, 0.0, 0.02, 0.3, 1.0]))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    U, V = generator.random((shape[0], k)) < filled, generator.random((k, shape[1])) < filled
+    A = generator.random(shape) < density
+    if planted:
+        A = (U.astype(int) @ V > 0) ^ (generator.random(shape) < 0.1)
+        U, V = (X ^ (generator.random(X.shape) < 0.2) for X in (U, V))
+    return A, generator.random(shape) < masked if masked else None, U, V
 
 
 finite = st.floats(-2, 3, width=64)

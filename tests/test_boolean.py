@@ -126,33 +126,6 @@ def test_hamming_distance_of_two_products(case, seed):
     assert boolean.hamming_distance(U, V, other_U, other_V) == expected
 
 
-@given(case=boolean_factors(max_components=6))
-def test_describe_cannot_be_improved_by_one_switch(case):
-    A, _, V = case
-    U = boolean.describe(A, V)
-    for row, membership in zip(A, U, strict=True):
-        loss = naive.row_loss(row, membership, V)
-        assert loss <= row.sum()  # never worse than no component
-        for l in range(V.shape[0]):
-            switched = membership.copy()
-            switched[l] = not switched[l]
-            assert naive.row_loss(row, switched, V) >= loss
-
-
-@given(case=boolean_factors(max_components=4))
-def test_describe_finds_rows_of_the_components_themselves(case):
-    _, _, V = case
-    exact = naive.boolean_product(np.eye(V.shape[0], dtype=bool), V)
-    described = boolean.describe(exact, V)
-    np.testing.assert_array_equal(naive.boolean_product(described, V), exact)
-
-
-def test_describe_gives_the_same_for_any_number_of_threads(n_jobs):
-    generator = np.random.default_rng(0)
-    A, V = generator.random((300, 150)) < 0.2, generator.random((9, 150)) < 0.2
-    np.testing.assert_array_equal(boolean.describe(A, V, n_jobs), boolean.describe(A, V, 1))
-
-
 def test_sparse_and_integer_factors_are_welcome():
     U, V = np.array([[1, 0], [1, 1]]), sparse.csr_array(np.array([[1, 0, 0], [0, 1, 1]]))
     np.testing.assert_array_equal(boolean.boolean_product(U, V).toarray(), [[1, 0, 0], [1, 1, 1]])
@@ -165,7 +138,5 @@ def test_factors_that_do_not_fit_are_refused():
         boolean.cover(np.ones((4, 6)), np.ones((4, 2)), np.ones((2, 5)))
     with pytest.raises(InputError, match="U must be 0/1"):
         boolean.boolean_product(np.full((4, 2), 0.5), np.ones((2, 5)))
-    with pytest.raises(InputError, match="V has 5 columns, but the matrix has 6"):
-        boolean.describe(np.ones((4, 6)), np.ones((2, 5)))
     with pytest.raises(InputError, match="U must be a matrix; got 1 dimension"):
         boolean.boolean_product(np.ones(4), np.ones((2, 5)))
