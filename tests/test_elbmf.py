@@ -12,8 +12,6 @@ from elbmf import ELBMF
 from elbmf.boolean import cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
-from elbmf.matrix import BooleanMatrix
-from elbmf.refine import refine
 
 SMALL = make_tiles((40, 30), 3, height=(5, 10), noise=0.05, random_state=0)
 PAPER = {"kappa": 0.01, "lam": 0.02, "rate": 1.05}
@@ -47,8 +45,38 @@ def test_default_schedule_ends_boolean_at_the_loss_of_the_truth(convergence):
     assert model.history_["gap"][-1] < 1e-6
     assert model.stop_reason_ in ("boolean", "settled")
     assert model.reconstruction_err_ <= cover(convergence.A, convergence.U, convergence.V).loss
-    assert len(model.run_losses_) == 3
-    assert min(model.run_losses_) == model.reconstruction_err_
+    assert len(model.run_losses_) == 1
+    assert model.reconstruction_err_ == model.stages_["search"] <= model.run_losses_[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "runs"),
+    [
+        ({}, 1),
+        ({"effort": 0.01}, 1),
+        ({"effort": 0}, 3),
+        ({"effort": 0, "time_limit": 0.01}, 1),
+        ({"refine": False}, 3),
+        ({"refine": False, "time_limit": 1}, 3),
+        ({"effort": 0, "n_init": 2}, 2),
+        ({"n_init": 4}, 4),
+        ({"effort": 0, **PAPER}, 1),
+        ({"effort": 0, "init": (SMALL.U, SMALL.V)}, 1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_runs_are_several_when_no_search_follows(parameters, runs):
+    model = ELBMF(3, max_iter=60, random_state=0, **parameters).fit(SMALL.A)
+    assert len(model.run_losses_) == runs
+    if not model.refine:
+        assert model.reconstruction_err_ == min(model.run_losses_)
+
+
+@pytest.mark.parametrize("ones", [0, 10**9])
+def test_large_data_gets_one_run(ones, monkeypatch):
+    monkeypatch.setattr("elbmf.estimators.elbmf._ONES_FOR_SEVERAL_RUNS", ones)
+    model = ELBMF(3, max_iter=20, effort=0, random_state=0).fit(SMALL.A)
+    assert len(model.run_losses_) == (3 if ones else 1)
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 7, 60, 500])
@@ -132,6 +160,20 @@ def test_initial_factors_are_checked(init, message):
         {"callback": 3},
         {"binarize": "yes"},
         {"refine": "often"},
+        {"effort": -0.1},
+        {"effort": np.inf},
+        {"effort": np.nan},
+        {"effort": "much"},
+        {"effort": None},
+        {"time_limit": -1},
+        {"time_limit": np.inf},
+        {"time_limit": "1 min"},
+        {"extra_weight": 0},
+        {"extra_weight": -1},
+        {"extra_weight": np.nan},
+        {"extra_weight": -np.inf},
+        {"extra_weight": None},
+        {"extra_weight": "inf"},
     ],
 )
 def test_parameters_are_checked(parameters):
@@ -197,7 +239,8 @@ def test_full_trace_adds_loss_gap_and_hamming_process():
     rounded = []
 
     def look(state):
-        rounded.append((state.U > 0.5, state.Vt.T > 0.5))
+        if state.stage == "relaxation":
+            rounded.append((state.U > 0.5, state.Vt.T > 0.5))
 
     A = SMALL.A.toarray()
     history = (
@@ -271,49 +314,3 @@ def test_the_library_logs_and_does_not_print(caplog, capsys):
         ELBMF(3, n_init=1, random_state=0).fit(SMALL.A)
     assert "epochs (boolean)" in caplog.text
     assert capsys.readouterr() == ("", "")
-
-
-# --- refinement ---
-
-
-def test_refinement_never_raises_the_loss_and_ends():
-    for seed in range(40):
-        generator = np.random.default_rng(seed)
-        X = (
-            generator.random((generator.integers(1, 40), generator.integers(1, 90)))
-            < generator.random()
-        )
-        k = generator.integers(1, 7)
-        U, V = generator.random((X.shape[0], k)) < 0.4, generator.random((k, X.shape[1])) < 0.4
-        A = BooleanMatrix.from_array(X)
-        before = cover(A, U, V).loss
-        finer_U, finer_V = refine(A, U, V)
-        after = cover(A, finer_U, finer_V).loss
-        assert after <= before
-        again_U, again_V = refine(A, finer_U, finer_V)
-        np.testing.assert_array_equal(again_U, finer_U)
-        np.testing.assert_array_equal(again_V, finer_V)
-        for X_part, members, others in ((X, finer_U, finer_V), (X.T, finer_V.T, finer_U.T)):
-            for row, membership in zip(X_part, members, strict=True):
-                loss = naive.row_loss(row, membership, others)
-                for l in range(k):
-                    switched = membership.copy()
-                    switched[l] = not switched[l]
-                    assert naive.row_loss(row, switched, others) >= loss
-
-
-def test_refinement_is_the_same_for_any_number_of_threads(n_jobs):
-    generator = np.random.default_rng(0)
-    A = BooleanMatrix.from_array(generator.random((90, 70)) < 0.3)
-    U, V = generator.random((90, 6)) < 0.3, generator.random((6, 70)) < 0.3
-    for ours, expected in zip(refine(A, U, V, n_jobs), refine(A, U, V, 1), strict=True):
-        np.testing.assert_array_equal(ours, expected)
-
-
-def test_refinement_leaves_its_input_alone():
-    U, V = SMALL.U.copy(), SMALL.V.copy()
-    U[:3], V[:, :3] = True, True
-    kept = U.copy(), V.copy()
-    refine(BooleanMatrix.from_array(SMALL.A), U, V)
-    np.testing.assert_array_equal(U, kept[0])
-    np.testing.assert_array_equal(V, kept[1])
