@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import naive
 from elbmf import ELBMF
-from elbmf.boolean import cover
+from elbmf.boolean import Weights, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 
@@ -314,3 +315,126 @@ def test_the_library_logs_and_does_not_print(caplog, capsys):
         ELBMF(3, n_init=1, random_state=0).fit(SMALL.A)
     assert "epochs (boolean)" in caplog.text
     assert capsys.readouterr() == ("", "")
+
+
+# --- refinement, search and weights in a fit ---
+
+
+DATA = {
+    "tiles": SMALL.A.toarray(),
+    "noise": np.random.default_rng(0).random((50, 35)) < 0.3,
+    "sparse": np.random.default_rng(1).random((150, 120)) < 0.01,
+    "dense": np.random.default_rng(2).random((30, 45)) < 0.9,
+    "full": np.ones((9, 7), dtype=bool),
+    "empty": np.zeros((9, 7), dtype=bool),
+    "wide": np.random.default_rng(3).random((7, 90)) < 0.4,
+    "tall": np.random.default_rng(4).random((90, 7)) < 0.4,
+}
+
+
+def with_missing(A, share, seed=0):
+    """The same with NaN at random cells, and the mask of these."""
+    hidden = np.random.default_rng(seed).random(A.shape) < share
+    return np.where(hidden, np.nan, A), hidden
+
+
+@pytest.mark.parametrize("extra_weight", [1, 3, 0.4, np.inf])
+@pytest.mark.parametrize("name", DATA)
+def test_fit_transform_agrees_with_transform(name, extra_weight):
+    X, _ = with_missing(DATA[name], 0.1)
+    model = ELBMF(5, max_iter=60, effort=0.2, extra_weight=extra_weight, random_state=0)
+    U = model.fit_transform(X)
+    np.testing.assert_array_equal(model.transform(X), U)
+
+
+@pytest.mark.parametrize("extra_weight", [1, 3, 0.4, np.inf])
+@pytest.mark.parametrize("n_init", [1, 3])
+@pytest.mark.parametrize("name", DATA)
+def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
+    X, hidden = with_missing(DATA[name], 0.1)
+    model = ELBMF(
+        4, n_init=n_init, max_iter=60, effort=0.2, extra_weight=extra_weight, random_state=0
+    ).fit(X)
+    order = ["rounding", "refinement", "recombination", "search"]
+    assert {"rounding", "refinement", "search"} <= set(model.stages_) <= set(order)
+    costs = [model.stages_[stage] for stage in order if stage in model.stages_]
+    assert list(model.stages_) == [stage for stage in order if stage in model.stages_]
+    assert costs == sorted(costs, reverse=True)
+    weights = Weights.of(extra_weight, X.shape)
+    factors = model.membership_, model.components_
+    assert costs[-1] == naive.cost(DATA[name], *factors, weights, hidden)
+    assert model.reconstruction_err_ == naive.cost(DATA[name], *factors, Weights(), hidden)
+
+
+def test_stages_without_refinement():
+    model = ELBMF(4, refine=False, max_iter=60, random_state=0).fit(SMALL.A)
+    assert model.stages_ == {"rounding": model.reconstruction_err_}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_from_below_no_zero_is_covered_in_fit_and_transform(name):
+    A = DATA[name]
+    X, hidden = with_missing(A, 0.1)
+    model = ELBMF(4, max_iter=60, effort=0.2, extra_weight=np.inf, random_state=0)
+    _, extra = naive.errors(
+        A, naive.boolean_product(model.fit_transform(X), model.components_), hidden
+    )
+    assert not extra.any()
+    others = A ^ (np.random.default_rng(7).random(A.shape) < 0.2)
+    described = model.transform(others)
+    assert not (naive.boolean_product(described, model.components_) & ~others).any()
+
+
+def test_from_below_the_tiles_are_found_in_spite_of_holes():
+    tiles = make_tiles((60, 50), 3, height=(10, 20), noise=0.0, random_state=1)
+    A = tiles.truth.toarray() | (np.random.default_rng(0).random((60, 50)) < 0.05)
+    model = ELBMF(3, extra_weight=np.inf, random_state=0).fit(A)
+    assert model.reconstruction_err_ <= np.sum(tiles.truth.toarray() != A)
+
+
+def test_extra_weight_moves_the_balance_of_errors():
+    A = DATA["noise"]
+    found = []
+    for extra_weight in (0.2, 1, 5):
+        model = ELBMF(5, max_iter=60, extra_weight=extra_weight, random_state=0).fit(A)
+        found.append(cover(A, model.membership_, model.components_))
+    assert found[0].extra > found[1].extra > found[2].extra
+    assert found[0].missed < found[1].missed < found[2].missed
+    for extra_weight, ours in zip((0.2, 1, 5), found, strict=True):
+        costs = [each.missed + extra_weight * each.extra for each in found]
+        assert ours.missed + extra_weight * ours.extra == min(costs)
+
+
+def test_missing_cells_of_tiles_are_predicted():
+    tiles = make_tiles((120, 100), 4, height=(20, 40), noise=0.0, random_state=5)
+    truth = tiles.truth.toarray()
+    X, hidden = with_missing(truth, 0.2)
+    model = ELBMF(4, random_state=0)
+    B = model.inverse_transform(model.fit_transform(X)).toarray()
+    assert model.reconstruction_err_ == np.sum((truth != B) & ~hidden)
+    assert np.mean(B[hidden] == truth[hidden]) >= 0.98
+    X, hidden = with_missing(truth, 0.2, seed=1)
+    B = model.inverse_transform(model.transform(X)).toarray()
+    assert np.mean(B[hidden] == truth[hidden]) >= 0.98
+
+
+def test_what_missing_cells_hold_does_not_matter():
+    A = DATA["noise"]
+    _, hidden = with_missing(A, 0.2)
+    results = []
+    for filler in (A, A | hidden, A & ~hidden):
+        model = ELBMF(4, max_iter=60, effort=0.3, random_state=0).fit(filler, missing=hidden)
+        results.append((model.membership_, model.components_, model.stages_))
+    for U, V, stages in results[1:]:
+        np.testing.assert_array_equal(U, results[0][0])
+        np.testing.assert_array_equal(V, results[0][1])
+        assert stages == results[0][2]
+
+
+def test_search_parameters_have_defaults():
+    parameters = ELBMF().get_params()
+    assert parameters["effort"] == 1
+    assert parameters["time_limit"] is None
+    assert parameters["extra_weight"] == 1
+    changed = ELBMF(effort=0.5, time_limit=3, extra_weight=np.inf)
+    assert clone(changed).get_params() == changed.get_params()
