@@ -13,6 +13,7 @@ from elbmf import ELBMF
 from elbmf.boolean import Weights, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
+from elbmf.rounding import round_by_loss
 
 SMALL = make_tiles((40, 30), 3, height=(5, 10), noise=0.05, random_state=0)
 PAPER = {"kappa": 0.01, "lam": 0.02, "rate": 1.05}
@@ -438,3 +439,19 @@ def test_search_parameters_have_defaults():
     assert parameters["extra_weight"] == 1
     changed = ELBMF(effort=0.5, time_limit=3, extra_weight=np.inf)
     assert clone(changed).get_params() == changed.get_params()
+
+
+@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_factors_that_are_not_boolean_are_rounded_by_loss_before_refinement(refine, monkeypatch):
+    calls = []
+
+    def look(*arguments):
+        calls.append(arguments)
+        return round_by_loss(*arguments)
+
+    monkeypatch.setattr("elbmf.estimators.elbmf.round_by_loss", look)
+    ELBMF(3, **PAPER, max_iter=20, refine=refine, effort=0.1, random_state=0).fit(SMALL.A)
+    assert len(calls) == refine
+    ELBMF(3, max_iter=60, refine=refine, effort=0.1, n_init=1, random_state=0).fit(SMALL.A)
+    assert len(calls) == refine  # the default schedule ends Boolean

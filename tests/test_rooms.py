@@ -8,18 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elbmf
+import naive
 from elbmf.arrays import aligned_empty, aligned_zeros
 from elbmf.balance import balancing_scale
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State
-from elbmf.rounding import project
+from elbmf.refine import LocalSearch
+from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed
 from elbmf.slabs import cut
 from elbmf.step import Strength, Summary, Tally, lipschitz, step_size
 from elbmf.stopping import StopRule
 from elbmf.threads import over_ranges
 from elbmf.tracing import Trace
-from strategies import boolean_arrays
+from strategies import boolean_arrays, starts, weights
 
 
 def test_the_public_names_are_there():
@@ -184,6 +186,48 @@ def test_projection_rounds_at_one_half(shape):
     assert result.dtype == np.bool_
     np.testing.assert_array_equal(result, X > 0.5)
     np.testing.assert_array_equal(project(np.array([[0.5, np.nextafter(0.5, 1)]])), [[0, 1]])
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 5, 19])
+@given(
+    case=starts(length=30),
+    weights=weights,
+    seed=st.integers(0, 999),
+    sharpness=st.sampled_from([0, 1, 4]),
+)
+def test_rounding_by_loss_is_the_best_of_a_grid(n_thresholds, case, weights, seed, sharpness):
+    A, hidden, U, V = case
+    generator = np.random.default_rng(seed)
+    # Between noise and Boolean factors, and on different scales.
+    U, V = (generator.random(X.shape) ** (0.2 + sharpness * ~X) for X in (U, V))
+    scale = generator.uniform(0.3, 3, U.shape[1])
+    U, V = U * scale, V / scale[:, None]
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights, 1)
+    kept = U.copy(), V.copy()
+    rounded = round_by_loss(local, U, V.T, n_thresholds)
+    np.testing.assert_array_equal(U, kept[0])
+    np.testing.assert_array_equal(V, kept[1])
+    cost = naive.cost(A, *rounded, weights, hidden)
+    plain = naive.cost(A, project(U), project(V), weights, hidden)
+    D = naive.balance(U, V)
+    grid = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
+    costs = [
+        naive.cost(A, left < U * D, V / D[:, None] > right, weights, hidden)
+        for left in grid
+        for right in grid
+    ]
+    assert cost == min(plain, *costs)
+    assert cost <= plain
+
+
+def test_rounding_by_loss_finds_factors_on_other_scales():
+    generator = np.random.default_rng(0)
+    U, V = generator.random((40, 3)) < 0.3, generator.random((3, 30)) < 0.3
+    local = LocalSearch(BooleanMatrix.from_array(naive.boolean_product(U, V)))
+    for dtype in (np.float32, np.float64):
+        relaxed = (0.2 * U).astype(dtype), (3 * V.T).astype(dtype)
+        assert local.pack(project(relaxed[0]), V).cost
+        assert local.pack(*round_by_loss(local, *relaxed)).cost == 0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
