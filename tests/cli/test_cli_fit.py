@@ -336,3 +336,60 @@ def test_nothing_is_learned_from_missing_entries(elbmf: Any) -> None:
     info = load_model("out").info
     assert info["measures"]["loss"] == 0
     assert info["data"]["ones"] == np.nansum(X)
+
+
+# --- effort, time and weights ---
+
+
+def test_effort_and_weights_are_noted_and_used(elbmf: Any) -> None:
+    assert elbmf(*FIT, "--effort", "0.2", "--extra-weight", "2.5").code == 0
+    noted = load_model("out").info["parameters"]
+    assert (noted["effort"], noted["extra_weight"], noted["time_limit"]) == (0.2, 2.5, None)
+
+
+def test_a_time_limit_in_place_of_effort(elbmf: Any) -> None:
+    result = elbmf(*FIT, "--effort", 1e9, "--time-limit", "0.2", "--json")
+    assert result.code == 0
+    assert result.json["parameters"]["time_limit"] == 0.2
+    assert result.json["measures"]["loss"] == 0
+
+
+def test_from_below_the_precision_is_one(elbmf: Any, tmp_path: Path) -> None:
+    A = np.random.default_rng(0).random((40, 30)) < 0.4
+    np.savetxt("noise.csv", A, fmt="%d", delimiter=",")
+    flags = ("-k", 5, "--seed", 0, "--effort", "0.2", "--no-header")
+    result = elbmf("fit", "noise.csv", *flags, "--extra-weight", "inf", "-o", "below", "--json")
+    assert result.code == 0
+    assert result.json["measures"]["precision"] == 1
+    assert result.json["measures"]["recall"] > 0
+    assert (
+        elbmf("fit", "noise.csv", *flags, "-o", "any", "--json").json["measures"]["precision"] < 1
+    )
+    model = load_model("below")
+    expected = ELBMF(5, effort=0.2, extra_weight=np.inf, random_state=0).fit(A)
+    np.testing.assert_array_equal(model.U.toarray(), expected.membership_)
+    np.testing.assert_array_equal(model.V.toarray(), expected.components_)
+
+
+def test_weights_from_a_file(elbmf: Any) -> None:
+    Path("parameters.toml").write_text("extra-weight = 3\neffort = 0.1\ntime_limit = 0.2\n")
+    assert elbmf(*FIT, "--config", "parameters.toml").code == 0
+    noted = load_model("out").info["parameters"]
+    assert (noted["effort"], noted["extra_weight"], noted["time_limit"]) == (0.1, 3, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "message"),
+    [
+        ("--effort", "-1", "[0.0, inf)"),
+        ("--effort", "inf", "[0.0, inf)"),
+        ("--effort", "much", "'much'"),
+        ("--time-limit", "-1", "[0.0, inf)"),
+        ("--extra-weight", "0", "(0.0, inf)"),
+        ("--extra-weight", "nan", "(0.0, inf)"),
+        ("--extra-weight", "-inf", "(0.0, inf)"),
+    ],
+)
+def test_numbers_of_the_search_are_checked(elbmf: Any, flag: str, value: str, message: str) -> None:
+    elbmf(*FIT, f"{flag}={value}").assert_error(flag, message)
+    assert not Path("out").exists()

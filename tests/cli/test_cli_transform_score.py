@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbmf.io import load_model, read
+from elbmf.io import load_model, read, save_model
 
 NEW = "person,apple,pear,plum,fig,nut\nzoe,1,1,1,1,0\nyan,0,0,1,1,1\n"
 
@@ -152,3 +152,33 @@ def test_a_loss_without_ones_is_json_too(elbmf: Any, model: str) -> None:
     result = elbmf("score", model, "zeros.csv", "--json")
     assert result.json["measures"]["relative_loss"] is None
     assert "relative loss  inf" in elbmf("score", model, "zeros.csv").out
+
+
+def _transformed(elbmf: Any, model: str, text: str) -> np.ndarray:
+    Path("new.csv").write_text(text)
+    result = elbmf("transform", model, "new.csv", "-o", "out.npz")
+    assert result.code == 0, result.err
+    return read("out.npz").values.toarray()
+
+
+# Whether zoe is in a component depends on what her missing fruit costs.
+HALF = "person,apple,pear,plum,fig,nut\nzoe,1,0,0,0,0\nyan,0,0,1,1,0\n"
+
+
+@pytest.mark.parametrize(("extra_weight", "members"), [("0.5", 1), ("2", 0), ("100", 0)])
+def test_transform_weighs_errors_as_the_model_does(
+    elbmf: Any, extra_weight: str, members: int
+) -> None:
+    fit = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "weighted")
+    assert elbmf(*fit, "--extra-weight", extra_weight).code == 0
+    assert load_model("weighted").info["measures"]["loss"] == 0
+    memberships = _transformed(elbmf, "weighted", HALF)
+    np.testing.assert_array_equal(memberships.sum(axis=1), [members, 1])
+
+
+def test_models_without_weights_weigh_all_errors_alike(elbmf: Any, model: str) -> None:
+    saved = load_model(model)
+    del saved.info["parameters"]["extra_weight"]
+    save_model("old", saved)
+    expected = _transformed(elbmf, model, NEW)
+    np.testing.assert_array_equal(_transformed(elbmf, "old", NEW), expected)
