@@ -84,7 +84,7 @@ class LocalSearch:
         return repacked
 
     def descend(self, factors: PackedFactors) -> int:
-        """Let U and V take turns until neither changes; return the words looked at.
+        """Let U and V take turns until neither changes; return what that took.
 
         On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
         """
@@ -154,7 +154,7 @@ class LocalSearch:
     ) -> tuple[bool, int]:
         """Improve one side given the other; tell whether it changed, and the gain in cost.
 
-        The words looked at are added to ``work``.
+        What it took is added to ``work``.
         """
         bits = factors.bits
         stretches = bits.stretches[1 - axis]

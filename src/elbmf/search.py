@@ -7,8 +7,8 @@ the least useful. Moves are tried on copies, several at a time, and kept when th
 cost. Where moves help no more, half of the components are thrown away and grown anew, and the
 result is recombined with the best so far.
 
-What a search may cost is counted in words of bits looked at, not in seconds, so that it ends at
-the same place on any machine and for any number of threads. A longer search goes the same way
+What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
+measured: it ends at the same place on any machine and for any number of threads. A longer search goes the same way
 first, so that it never ends higher.
 """
 
@@ -30,16 +30,13 @@ __all__ = ["Search"]
 # Badly covered lines of either side that are tried as seeds in a systematic round.
 _SEEDS = 5
 
-# Of all moves tried quickly in a systematic round, the best so many are carried out.
-_CARRIED_OUT = 3
-
 # Moves made at a time. Not the number of threads: the result must not depend on it.
 _AT_ONCE = 4
 
 # Random rounds without a gain, for each component, after which moves are held to help no more.
 _PATIENCE = 5
 
-# What a move costs at least, in words, for all that is not counted.
+# What a move takes at least, for all that is not counted.
 _OVERHEAD = 150_000
 
 
@@ -62,7 +59,7 @@ class Search:
     generator : numpy.random.Generator
         For the choice of moves.
     most_work : float
-        Words to look at; a word takes about a nanosecond.
+        Work to do, about in nanoseconds of one thread.
     deadline : float
         Time, as of `time.perf_counter`, at which to end in any case.
     observe : callable, optional
@@ -129,6 +126,23 @@ class Search:
                 current = self._shake(best)
         return best
 
+    def single_lines(self, n_components: int) -> list[PackedFactors]:
+        """Return two factorizations: by the columns, and by the rows, that have most ones."""
+        whole = self.local.A.to_csr()
+        found = []
+        for axis in (1, 0):
+            longest = np.argsort(-np.diff(self.local.lines[axis].indptr), kind="stable")
+            longest = longest[:n_components]
+            alone = np.zeros((longest.size, whole.shape[axis]), dtype=np.bool_)
+            alone[np.arange(longest.size), longest] = True
+            if axis:
+                found.append(self.local.pack(whole[:, longest].toarray(), alone))
+            else:
+                found.append(
+                    self.local.pack(np.ascontiguousarray(alone.T), whole[longest].toarray())
+                )
+        return found
+
     def recombine(self, parents: list[PackedFactors], n_components: int) -> PackedFactors:
         """Pool the components of several factorizations and keep the most useful, descended.
 
@@ -194,7 +208,7 @@ class Search:
         return shaken
 
     def _try_all(self, factors: PackedFactors) -> PackedFactors | None:
-        """Look at all splits and the worst covered lines; carry out the best, if that helps."""
+        """Look at all splits and the worst covered lines; carry out the best while that helps."""
         moves = []
         for axis in (0, 1):
             uncovered = self._uncovered(factors, axis)
@@ -211,9 +225,15 @@ class Search:
             costs += [made.cost for made in self._make(factors, some, quick=True)]
             if self.over:
                 break
-        promising = np.argsort(costs, kind="stable")[:_CARRIED_OUT]
-        made = self._make(factors, [moves[position] for position in promising])
-        return self._best(made, factors.cost - 1)
+        promising = [moves[position] for position in np.argsort(costs, kind="stable")]
+        better: PackedFactors | None = None
+        for start in range(0, len(promising), _AT_ONCE):
+            made = self._make(better or factors, promising[start : start + _AT_ONCE])
+            best = self._best(made, (better or factors).cost - 1)
+            better = best or better
+            if best is None or self.over:
+                break
+        return better
 
     def _try_some(self, factors: PackedFactors) -> PackedFactors:
         """Make some random moves; carry out the best, if that does no harm."""

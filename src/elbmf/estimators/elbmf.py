@@ -135,7 +135,7 @@ class ELBMF(BooleanFactorizer):
         Loss of every run, before the search.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
-        ``"recombination"`` (of several runs) and ``"search"``. It is their loss, unless
+        ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is their loss, unless
         ``extra_weight`` makes errors cost something else.
 
     References
@@ -282,11 +282,11 @@ class ELBMF(BooleanFactorizer):
             return True
 
         with Search(local, generator, work, deadline, observe) as search:
-            if len(refined) > 1 and factors.cost:
-                child = search.recombine(refined, k)
+            if factors.cost and not search.over:
+                child = search.recombine([*refined, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
-                self.stages_["recombination"] = factors.cost
+            self.stages_["recombination"] = factors.cost
             factors = search.improve(factors)
         local.settle(factors)
         self.stages_["search"] = factors.cost

@@ -66,8 +66,7 @@ def costs_of_dropping(lines, bits, one, zero, work):
     side = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
     stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
     costs = np.zeros(stretches.shape[0], dtype=np.int64)
-    drop_costs(lines[side], 0, memberships.shape[0], stretches, memberships, one, zero, costs)
-    work[0] += memberships.shape[0] * (20 + 8 * stretches.shape[1])
+    drop_costs(lines[side], 0, memberships.shape[0], stretches, memberships, one, zero, costs, work)
     return costs
 
 
@@ -217,7 +216,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
     gained : int
         By how much the cost went down.
     work : int
-        Words looked at.
+        What it took, about in nanoseconds.
     """
     bits = _copied(bits)
     work = np.zeros(1, dtype=np.int64)
