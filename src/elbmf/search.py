@@ -8,8 +8,8 @@ cost. Where moves help no more, half of the components are thrown away and grown
 result is recombined with the best so far.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
-measured: it ends at the same place on any machine and for any number of threads. A longer search goes the same way
-first, so that it never ends higher.
+measured: it ends at the same place on any machine and for any number of threads. A longer search
+goes the same way first, so that it never ends higher.
 """
 
 import time

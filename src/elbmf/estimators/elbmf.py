@@ -49,9 +49,9 @@ _RUNS = 3
 _ONES_FOR_SEVERAL_RUNS = 10_000_000
 
 # What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
-# many nanoseconds in all, for each one and for each line, the latter two times k.
+# many nanoseconds in all, for each one (or eight cells) and for each line, the latter two times k.
 _SEARCH_TO_RELAXATION = 1.4
-_EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 5.0
+_EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
@@ -135,8 +135,8 @@ class ELBMF(BooleanFactorizer):
         Loss of every run, before the search.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
-        ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is their loss, unless
-        ``extra_weight`` makes errors cost something else.
+        ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
+        their loss, unless ``extra_weight`` makes errors cost something else.
 
     References
     ----------
@@ -265,7 +265,8 @@ class ELBMF(BooleanFactorizer):
         position = int(np.argmin(self.run_losses_))
         best, factors = runs[position], refined[position]
         self.stages_["refinement"] = factors.cost
-        epoch = _EPOCH + k * (_EPOCH_PER_ONE * A.ones + _EPOCH_PER_LINE * sum(A.shape))
+        ones = min(A.ones, A.cells / 8)
+        epoch = _EPOCH + k * (_EPOCH_PER_ONE * ones + _EPOCH_PER_LINE * sum(A.shape))
         work = self.effort * _SEARCH_TO_RELAXATION * self.max_iter * epoch
         deadline = np.inf
         if self.time_limit is not None:
