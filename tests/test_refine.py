@@ -235,6 +235,15 @@ def test_columns_of_bits(X, data):
     np.testing.assert_array_equal(out, pack(X[:, [column]].T)[0])
 
 
+@given(X=boolean_arrays(columns=st.integers(1, 200)))
+def test_bits_are_transposed(X):
+    packed = pack(X)
+    out = np.zeros((64 * packed.shape[1], -(-X.shape[0] // 64)), dtype=np.uint64)
+    bits.transpose_bits(packed, out)
+    np.testing.assert_array_equal(out[: X.shape[1]], pack(X.T))
+    assert not out[X.shape[1] :].any()
+
+
 # --- what the search counts ---
 
 
@@ -252,6 +261,24 @@ def test_costs_of_dropping_a_component(storage, case, weights):
         rest = np.arange(U.shape[1]) != l
         without = naive.cost(A, U[:, rest], V[rest], weights, hidden)
         assert costs[l] == without - factors.cost
+
+
+@given(case=starts(components=st.integers(1, 70)), weights=weights, data=st.data())
+def test_costs_of_dropping_are_added_up_over_some_lines(case, weights, data):
+    A, hidden, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights)
+    low = data.draw(st.integers(0, A.shape[0]))
+    high = data.draw(st.integers(low, A.shape[0]))
+    costs, work = np.full(U.shape[1], 3), np.zeros(1, dtype=np.int64)
+    price = weights.missed, weights.extra
+    rows.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
+    part = slice(low, high)
+    hidden = None if hidden is None else hidden[part]
+    whole = naive.cost(A[part], U[part], V, weights, hidden)
+    for l in range(U.shape[1]):
+        rest = np.arange(U.shape[1]) != l
+        without = naive.cost(A[part], U[part][:, rest], V[rest], weights, hidden)
+        assert costs[l] == 3 + without - whole
 
 
 @given(case=starts(components=st.integers(1, 140)), data=st.data())
