@@ -37,7 +37,7 @@ _AT_ONCE = 4
 _PATIENCE = 5
 
 # What a move takes at least, for all that is not counted.
-_OVERHEAD = 150_000
+_OVERHEAD = 300_000
 
 
 class Move(NamedTuple):

@@ -50,7 +50,7 @@ _ONES_FOR_SEVERAL_RUNS = 10_000_000
 
 # What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
 # many nanoseconds in all, for each one (or eight cells) and for each line, the latter two times k.
-_SEARCH_TO_RELAXATION = 1.4
+_SEARCH_TO_RELAXATION = 1.3
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.

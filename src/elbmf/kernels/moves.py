@@ -220,7 +220,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
     """
     bits = _copied(bits)
     work = np.zeros(1, dtype=np.int64)
-    work[0] = 4 * (bits.memberships[0].shape[0] + bits.memberships[1].shape[0])
+    work[0] = 8 * (bits.memberships[0].shape[0] + bits.memberships[1].shape[0])
     free = np.zeros(bits.stale.shape[1], dtype=np.uint64)
     free[spare >> 6] |= np.uint64(1) << np.uint64(spare & 63)
     gained = np.int64(0)

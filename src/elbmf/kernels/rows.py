@@ -87,7 +87,7 @@ class Bits(NamedTuple):
 @kernel()
 def effort_per_line(words):
     """Work it takes to go over the words of a line once: about as many nanoseconds."""
-    return 3 + words // 3
+    return 6 + words // 2
 
 
 @kernel()
@@ -509,11 +509,14 @@ def improve_lines(
     touched = np.empty(others.shape[1], dtype=np.uint64)
     gained = 0
     for i in range(low, high):
-        work[0] += 4 + lines.indptr[i + 1] - lines.indptr[i]
+        work[0] += 12 + 2 * (lines.indptr[i + 1] - lines.indptr[i])
         _touch(lines, i, others, memberships[i], touched)
         if not pending[i] and not common(touched, stale):
             continue
         pending[i] = False
+        if overlaps.shape[0]:
+            # Judging a line by counts takes several times as long as touching it.
+            work[0] += 60 + 8 * (lines.indptr[i + 1] - lines.indptr[i])
         if overlaps.shape[0] and not _discard_hopeless(
             lines, i, others, memberships[i], touched, overlaps, one, zero, ones, space
         ):
@@ -535,7 +538,7 @@ def improve_lines(
         count = _settle_certain(
             row, base, stretches, one, zero, space[:total], verdicts, union, stacks[0]
         )
-        work[0] += 60 + (8 + 4 * total) * effort_per_line(words)
+        work[0] += 100 + (8 + 4 * total) * effort_per_line(words)
         if count:
             candidates = space[:count]
             _sort_by_ones(row, base, stretches, candidates, ones)
@@ -638,7 +641,7 @@ def descend(lines, bits, free, one, zero, nodes, turns, first, work):
         for l in range(k):
             if _has(changed, l):
                 gather_column(memberships, l, bits.stretches[side][l])
-                work[0] += 2 * memberships.shape[0]
+                work[0] += 3 * memberships.shape[0]
         if quiet and turn > 0:
             break
     return gained
@@ -657,7 +660,7 @@ def drop_costs(lines, low, high, stretches, memberships, one, zero, costs, work)
     space = np.empty(k, dtype=np.int64)
     for i in range(low, high):
         count = _list_common(memberships[i], memberships[i], space)
-        work[0] += 4
+        work[0] += 8
         if count == 0:
             continue
         work[0] += 20 + (2 + 3 * count) * effort_per_line(words)
