@@ -235,15 +235,6 @@ def test_columns_of_bits(X, data):
     np.testing.assert_array_equal(out, pack(X[:, [column]].T)[0])
 
 
-@given(X=boolean_arrays(columns=st.integers(1, 200)))
-def test_bits_are_transposed(X):
-    packed = pack(X)
-    out = np.zeros((64 * packed.shape[1], -(-X.shape[0] // 64)), dtype=np.uint64)
-    bits.transpose_bits(packed, out)
-    np.testing.assert_array_equal(out[: X.shape[1]], pack(X.T))
-    assert not out[X.shape[1] :].any()
-
-
 # --- what the search counts ---
 
 

@@ -5,7 +5,6 @@ of U are independent of each other, and so are the columns of V given U: each is
 words, and the two sides take turns until neither changes. The loss never rises.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,13 +74,6 @@ class LocalSearch:
         """Pack Boolean factors and count what they cost."""
         cost = cover(self.A, U, V, self.n_jobs).cost(self.weights)
         return PackedFactors.from_arrays(U, V, cost, with_spare=with_spare)
-
-    def repack(self, factors: PackedFactors, spare: int | None = None) -> PackedFactors:
-        """Count anew what factors cost that were changed by hand; all is to be looked at again."""
-        whole = replace(factors, spare=-1)
-        repacked = self.pack(*whole.to_arrays())
-        repacked.spare = factors.spare if spare is None else spare
-        return repacked
 
     def descend(self, factors: PackedFactors) -> int:
         """Let U and V take turns until neither changes; return what that took.

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.moves import attempt, clear, count_uncovered, shrink
+from elbmf.kernels.moves import attempt, count_uncovered, shrink
 from elbmf.packed import PackedFactors
 from elbmf.refine import LocalSearch
 from elbmf.threads import available_cores
@@ -35,6 +35,12 @@ _AT_ONCE = 4
 
 # Random rounds without a gain, for each component, after which moves are held to help no more.
 _PATIENCE = 5
+
+# Share of the components grown anew that start from noise.
+_NOISE = 1 / 3
+
+# Ones from which a move takes longer than handing it to a thread.
+_ONES_FOR_THREADS = 3000
 
 # What a move takes at least, for all that is not counted.
 _OVERHEAD = 300_000
@@ -84,7 +90,8 @@ class Search:
         self._least = np.iinfo(np.int64).max
         self._stopped = False
         self._generator = generator
-        threads = local.n_jobs or available_cores()
+        small = local.A.ones < _ONES_FOR_THREADS
+        threads = 1 if small else local.n_jobs or available_cores()
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __enter__(self) -> "Search":
@@ -97,18 +104,20 @@ class Search:
     @property
     def over(self) -> bool:
         """Whether the work is done, the time is up, or somebody said so."""
-        return self._stopped or self.progress >= 1
+        return self._interrupted or self.work >= self.most_work
+
+    @property
+    def _interrupted(self) -> bool:
+        """Whether the time is up or somebody said so, whatever the work."""
+        return self._stopped or time.perf_counter() >= self._deadline
 
     @property
     def progress(self) -> float:
         """Share of the work or of the time, whichever is nearer to its end."""
-        if self.work >= self.most_work:
+        if self.over:
             return 1.0
-        now = time.perf_counter()
-        if now >= self._deadline:
-            return 1.0
-        spent = (now - self._began) / (self._deadline - self._began)
-        return max(self.work / self.most_work, spent)
+        spent = (time.perf_counter() - self._began) / (self._deadline - self._began)
+        return min(max(self.work / self.most_work, spent), 1.0)
 
     def improve(self, factors: PackedFactors) -> PackedFactors:
         """Search from factors that have a spare component and are descended."""
@@ -118,7 +127,7 @@ class Search:
             current = self._climb(current)
             if current.cost < best.cost:
                 best = current
-            elif current is not best:
+            elif current is not best and not self.over:
                 current = self.recombine([best, current], best.n_slots - 1)
                 if current.cost < best.cost:
                     best = current
@@ -164,7 +173,7 @@ class Search:
 
     def _fill(self, factors: PackedFactors) -> PackedFactors:
         """Give every component something to cover, as long as that lowers the cost."""
-        while factors.cost and not factors.used().sum() >= factors.n_slots - 1:
+        while factors.cost and factors.used().sum() < factors.n_slots - 1 and not self._interrupted:
             better = self._try_all(factors)
             if better is None:
                 break
@@ -188,22 +197,27 @@ class Search:
         return factors
 
     def _shake(self, factors: PackedFactors) -> PackedFactors:
-        """Throw half of the components away and grow others from badly covered lines."""
+        """Throw half of the components away and grow others, from badly covered lines or noise."""
         draw = self._generator
         U, V = factors.to_arrays()
         k = U.shape[1]
-        shaken = self.local.pack(U, V, with_spare=True)
         slots = draw.permutation(k)[: max(1, k // 2)]
         for slot in slots:
-            clear(shaken.bits, slot)
-        shaken = self.local.repack(shaken)
+            # No line need lead to the best: a few components start from nothing at all.
+            noise = draw.random() < _NOISE
+            U[:, slot] = noise & (draw.random(U.shape[0]) < 0.5)
+            V[slot] = noise & (draw.random(V.shape[1]) < 0.5)
+        shaken = self.local.pack(U, V, with_spare=True)
         for slot in slots:
-            shaken.spare = int(slot)
-            move = self._random_seed(shaken)
-            if move is None:
-                break
-            (shaken,) = self._make(shaken, [move], quick=True)
-        shaken = self.local.repack(shaken, spare=k)
+            if not shaken.used()[slot]:
+                shaken.spare = int(slot)
+                seed = self._random_seed(shaken)
+                if seed is None:
+                    break
+                (shaken,) = self._make(shaken, [seed], quick=True)
+        shaken.spare = -1
+        U, V = shaken.to_arrays()
+        shaken = self.local.pack(U[:, :k], V[:k], with_spare=True)
         self.work += self.local.descend(shaken)
         return shaken
 
@@ -223,7 +237,8 @@ class Search:
         for start in range(0, len(moves), _AT_ONCE):
             some = moves[start : start + _AT_ONCE]
             costs += [made.cost for made in self._make(factors, some, quick=True)]
-            if self.over:
+            # A search with more work ahead would look at all of them, and must go the same way.
+            if self._interrupted:
                 break
         promising = [moves[position] for position in np.argsort(costs, kind="stable")]
         better: PackedFactors | None = None

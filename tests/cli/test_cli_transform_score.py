@@ -182,3 +182,11 @@ def test_models_without_weights_weigh_all_errors_alike(elbmf: Any, model: str) -
     save_model("old", saved)
     expected = _transformed(elbmf, model, NEW)
     np.testing.assert_array_equal(_transformed(elbmf, "old", NEW), expected)
+
+
+def test_an_infinite_weight_survives_in_the_model(elbmf: Any) -> None:
+    fit = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "below", "--extra-weight", "inf")
+    assert elbmf(*fit).code == 0
+    memberships = _transformed(elbmf, "below", HALF)
+    np.testing.assert_array_equal(memberships.sum(axis=1), [0, 1])
+    assert elbmf("score", "below", "new.csv").code == 0

@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import logging
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -161,4 +162,9 @@ def _noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
     if getattr(estimator, "random_state", 0) is None:
         estimator.set_params(random_state=int(np.random.default_rng().integers(2**31)))
     parameters = estimator.get_params(deep=False)
-    return {name: value for name, value in parameters.items() if name != "callback"}
+    # JSON knows no infinity, but a text that reads back as one will do.
+    return {
+        name: str(value) if isinstance(value, float) and math.isinf(value) else value
+        for name, value in parameters.items()
+        if name != "callback"
+    }

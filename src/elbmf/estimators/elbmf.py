@@ -43,8 +43,8 @@ _AUTHORS_KAPPA, _AUTHORS_LAM, _AUTHORS_RATE = 0.01, 0.02, 1.02
 _BETA = 0.9
 _START_SCALE = 1e-3
 
-# Runs with the default schedule where no search follows, on matrices with up to so many ones; one
-# run on larger ones.
+# Runs with the default schedule without refinement, on matrices with up to so many ones; one run
+# on larger ones.
 _RUNS = 3
 _ONES_FOR_SEVERAL_RUNS = 10_000_000
 
@@ -90,7 +90,7 @@ class ELBMF(BooleanFactorizer):
         U from the data), or your own, of shapes (n, k) and (k, m).
     n_init : int or "auto", default="auto"
         Runs from different random starts, whose components are pooled when ``refine`` is on; else
-        the best is kept. ``"auto"`` is 1, or 3 when there is no search and the schedule is the
+        the best is kept. ``"auto"`` is 1, or 3 when ``refine`` is off and the schedule is the
         default one, on up to ten million ones; it is always 1 for your own initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
@@ -343,9 +343,8 @@ class ELBMF(BooleanFactorizer):
             return 1
         if self.n_init != "auto":
             return self.n_init
-        searches = self.refine and (self.effort > 0 or self.time_limit is not None)
         several = isinstance(self._schedule(), Annealed) and A.ones <= _ONES_FOR_SEVERAL_RUNS
-        return _RUNS if several and not searches else 1
+        return _RUNS if several and not self.refine else 1
 
     def _schedule(self) -> Schedule:
         if self.kappa is None and self.lam is None and self.rate is None:

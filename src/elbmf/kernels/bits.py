@@ -16,7 +16,6 @@ __all__ = [
     "covered_cells",
     "gather_column",
     "product_indices",
-    "transpose_bits",
 ]
 
 
@@ -131,19 +130,6 @@ def changed_cells(memberships, stretches, other_memberships, other_stretches, lo
         for w in range(union.shape[0]):
             total += popcount(union[w] ^ other[w])
     return total
-
-
-@kernel()
-def transpose_bits(rows, out):
-    """Set bit ``r`` of row ``c`` of ``out``, all zero, for each bit ``c`` set in row ``r``."""
-    for r in range(rows.shape[0]):
-        mark = np.uint64(1) << np.uint64(r & 63)
-        for w in range(rows.shape[1]):
-            word = rows[r, w]
-            while word:
-                bit = popcount((word & (~word + np.uint64(1))) - np.uint64(1))
-                out[64 * w + bit, r >> 6] |= mark
-                word &= word - np.uint64(1)
 
 
 @kernel()
