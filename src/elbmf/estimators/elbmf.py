@@ -27,6 +27,7 @@ from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.search import Search
 from elbmf.slabs import cut
+from elbmf.starts import singular_start, uniform_start
 from elbmf.step import StepRule
 from elbmf.stopping import StopRule
 from elbmf.tracing import Trace, TraceLevel
@@ -48,9 +49,12 @@ _START_SCALE = 1e-3
 _RUNS = 3
 _ONES_FOR_SEVERAL_RUNS = 10_000_000
 
+# Singular vectors take longer than epochs on more ones than this.
+_ONES_FOR_SINGULAR_VECTORS = 10_000_000
+
 # What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
 # many nanoseconds in all, for each one (or eight cells) and for each line, the latter two times k.
-_SEARCH_TO_RELAXATION = 1.3
+_SEARCH_TO_RELAXATION = 1.7
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.
@@ -85,9 +89,11 @@ class ELBMF(BooleanFactorizer):
         Proximal operator: the true minimiser, Eq. elprox as printed, or Eq. elprox_alt.
     step : {"spectral", "authors"}, default="spectral"
         Step size: 1/L with the spectral norm, or the authors' Frobenius rule.
-    init : "random" or (U, V), default="random"
-        Uniform random factors (scaled down with the default schedule, so that the first step makes
-        U from the data), or your own, of shapes (n, k) and (k, m).
+    init : {"auto", "svd", "random"} or (U, V), default="auto"
+        Positive parts of the leading singular vectors with a little noise, uniform random factors
+        (either scaled down with the default schedule, so that the first step makes U from the
+        data), or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` with the default
+        schedule on up to ten million ones, in the first of several runs, and else ``"random"``.
     n_init : int or "auto", default="auto"
         Runs from different random starts, whose components are pooled when ``refine`` is on; else
         the best is kept. ``"auto"`` is 1, or 3 when ``refine`` is off and the schedule is the
@@ -160,7 +166,7 @@ class ELBMF(BooleanFactorizer):
         "beta": [Interval(Real, 0, 1, closed="left"), None],
         "prox": [StrOptions(set(get_args(ProxVariant)))],
         "step": [StrOptions(set(get_args(StepRule)))],
-        "init": [StrOptions({"random"}), tuple, list],
+        "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -183,7 +189,7 @@ class ELBMF(BooleanFactorizer):
         beta: float | None = None,
         prox: ProxVariant = "exact",
         step: StepRule = "spectral",
-        init: Any = "random",
+        init: Any = "auto",
         n_init: int | Literal["auto"] = "auto",
         max_iter: int = 500,
         tol: float = 1e-6,
@@ -312,7 +318,7 @@ class ELBMF(BooleanFactorizer):
         stop = StopRule(self.tol, _PATIENCE, self.max_iter, weight_of_ones * A.ones)
         epochs = ipalm(
             engine,
-            *self._start(A, generator),
+            *self._start(A, generator, run),
             schedule=schedule,
             regularizer=ELB(self.prox),
             beta=beta,
@@ -356,19 +362,26 @@ class ELBMF(BooleanFactorizer):
         )
 
     def _start(
-        self, A: BooleanMatrix, generator: np.random.Generator
+        self, A: BooleanMatrix, generator: np.random.Generator, run: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return U₀ and V₀ᵀ."""
         (n, m), k = A.shape, self.n_components
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            scale = number.type(_START_SCALE if isinstance(self._schedule(), Annealed) else 1)
-            U, Vt = (generator.random((length, k), dtype=number) for length in (n, m))
+            annealed = isinstance(self._schedule(), Annealed)
+            quick = annealed and run == 1 and A.ones <= _ONES_FOR_SINGULAR_VECTORS
+            if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
+                U, Vt = singular_start(A, k, generator, number)
+            else:
+                U, Vt = uniform_start(A.shape, k, generator, number)
             for factor in (U, Vt):
-                factor *= scale
+                factor *= number.type(_START_SCALE if annealed else 1)
             return U, Vt
         if len(self.init) != 2:
-            raise InputError(f"init must be 'random' or a pair (U, V); got {len(self.init)} items.")
+            raise InputError(
+                "init must be 'auto', 'svd', 'random' or a pair (U, V); "
+                f"got {len(self.init)} items."
+            )
         U, V = (_real_array(name, factor) for name, factor in zip("UV", self.init, strict=True))
         for name, factor, shape in (("U", U, (n, k)), ("V", V, (k, m))):
             if factor.shape != shape:
