@@ -32,16 +32,19 @@ ON_TILES: dict[str, dict[str, Any]] = {
     "default schedule, printed operator, 1 run": {"prox": "paper", "n_init": 1, "refine": False},
     "default schedule, exact operator, 1 run": {"n_init": 1, "refine": False},
     "the same without inertia": {"n_init": 1, "beta": 0.0, "refine": False},
+    "the same from uniform noise": {"n_init": 1, "init": "random", "refine": False},
     "best of 3 runs": {"refine": False},
-    "refined: the default": {},
+    "1 run, refined": {"effort": 0},
+    "1 run, refined and searched: the default": {},
 }
 ON_REAL: dict[str, dict[str, Any]] = {
     "paper's parameters, printed operator": {**PAPER, "prox": "paper", "refine": False},
     "paper's parameters, exact operator": {**PAPER, "prox": "exact", "refine": False},
-    "paper's parameters, refined": PAPER,
-    "default schedule, 1 run": {"n_init": 1, "refine": False},
-    "the same, refined": {"n_init": 1},
-    "best of 3 runs, refined: the default": {},
+    "paper's parameters, refined": {**PAPER, "effort": 0},
+    "default schedule from uniform noise": {"n_init": 1, "init": "random", "refine": False},
+    "default schedule from singular vectors": {"n_init": 1, "refine": False},
+    "the same, refined": {"effort": 0},
+    "the same, refined and searched: the default": {},
 }
 
 

@@ -162,6 +162,7 @@ def cost(arguments: argparse.Namespace) -> None:
         short = {"max_iter": epochs, "n_init": 1}
         variants[f"{epochs} epochs"] = {**short, "refine": False}
         variants[f"{epochs} epochs, refined"] = {**short, "effort": 0}
+        variants[f"{epochs} epochs and a search"] = short
     for name in arguments.sets:
         A, k = load(arguments.data, name), REAL.get(name, 20)
         best: dict[str, tuple[float, float]] = {}
