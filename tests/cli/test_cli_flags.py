@@ -45,7 +45,8 @@ def test_usual_flags() -> None:
     assert flags["random_state"] == ("--seed", "--random-state")
     assert flags["n_jobs"] == ("-j", "--n-jobs")
     assert flags["max_iter"] == ("--max-iter",)
-    assert "init" not in flags
+    assert flags["init"] == ("--init",)
+    assert "callback" not in flags
 
 
 def test_every_option_of_every_format_has_a_flag() -> None:

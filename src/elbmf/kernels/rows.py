@@ -40,6 +40,10 @@ DESCRIBE = 1
 
 _NO_COST = np.iinfo(np.int64).max
 
+# A search of subsets looks at so many words in all, but at so many branches at least.
+_WORDS_OF_A_SEARCH = 20_000
+_FEWEST_NODES = 100
+
 
 class Lines(NamedTuple):
     """One side of the data: the rows of A, or its columns.
@@ -479,6 +483,8 @@ def improve_lines(
     ----------
     others, stretches : ndarray of uint64
         The components: memberships and stretches of the other side, packed.
+    nodes : int
+        Branches to look at, at most; fewer on long lines.
     overlaps : ndarray of int64
         Cells that components share, which saves time on sparse lines; or of shape (0, 0).
     free, stale : ndarray of uint64
@@ -498,6 +504,7 @@ def improve_lines(
         By how much the cost went down.
     """
     k, words = stretches.shape
+    nodes = min(nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
     room = np.empty((4, words), dtype=np.uint64)
     row, base, union, other = room[0], room[1], room[2], room[3]
     stacks = np.empty((3, k + 1, words), dtype=np.uint64)
