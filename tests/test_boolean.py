@@ -70,6 +70,31 @@ def test_missing_cells_are_in_no_count(case):
         assert each.precision[l] == pytest.approx(A[tile].mean() if tile.any() else 1)
 
 
+@given(case=masked_factors(), with_mask=st.booleans(), seed=st.integers(0, 99))
+def test_a_growing_cover_knows_what_each_component_would_add(case, with_mask, seed):
+    A, mask, U, V = case
+    seen = ~mask if with_mask else np.ones_like(mask)
+    given_A = np.where(seen, A, np.nan)
+    growing = boolean.GrowingCover(given_A, U, V, n_jobs=2)
+    order = np.random.default_rng(seed).permutation(U.shape[1])
+    for step, l in enumerate(order):
+        free = seen & ~naive.boolean_product(U[:, order[:step]], V[order[:step]])
+        assert np.flatnonzero(growing.taken).tolist() == sorted(order[:step])
+        for counts, cells in ((growing.cells, free), (growing.ones, free & A)):
+            np.testing.assert_array_equal(counts, np.sum((U.T.astype(int) @ cells) * V, axis=1))
+        growing.take(l)
+    assert growing.cover == boolean.cover(given_A, U, V)
+    assert not growing.cells.any()
+    assert not growing.ones.any()
+
+
+def test_a_component_joins_a_growing_cover_once():
+    growing = boolean.GrowingCover(np.eye(2), np.eye(2), np.eye(2))
+    growing.take(1)
+    with pytest.raises(InputError, match="Component 1 is in the cover already"):
+        growing.take(1)
+
+
 @pytest.mark.parametrize(
     ("extra_weight", "missed", "extra"),
     [

@@ -5,6 +5,7 @@ array: products are formed row by row on packed words, 64 cells at a time, and c
 data at its ones and missing cells only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,7 @@ from elbmf.threads import over_ranges
 __all__ = [
     "ComponentCover",
     "Cover",
+    "GrowingCover",
     "Weights",
     "boolean_array",
     "boolean_product",
@@ -215,10 +217,15 @@ def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
     return Cover(A.known, A.ones, covered, hits(A))
 
 
+def _distinct(U: Bools) -> tuple[Bools, NDArray[np.int64]]:
+    """Return the distinct rows of U, and how often each occurs."""
+    _, first, repeats = np.unique(pack(U), axis=0, return_index=True, return_counts=True)
+    return np.ascontiguousarray(U[first]), repeats
+
+
 def _covered(U: Bools, V: Bools, n_jobs: int | None) -> int:
     """‖U ∘ V‖₁, working on the distinct rows of U."""
-    _, first, repeats = np.unique(pack(U), axis=0, return_index=True, return_counts=True)
-    distinct = U[first]
+    distinct, repeats = _distinct(U)
     counts = np.zeros(distinct.shape[0], dtype=np.int64)
     stretches = pack(V)
     over_ranges(
@@ -277,6 +284,90 @@ def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Compon
     if A.hidden is not None:
         cells -= hits(A.hidden)[0]
     return ComponentCover(height, width, cells, covered, alone)
+
+
+class GrowingCover:
+    """A cover that takes in one component after the other, and what each of the rest would add.
+
+    Taking one in costs the ones and missing cells of A in its rows, and for each distinct row in it
+    the components of that row, at 64 cells to a word. Nothing is kept but counts.
+
+    Parameters
+    ----------
+    A : matrix of shape (n, m)
+    U : matrix of shape (n, k)
+    V : matrix of shape (k, m)
+    n_jobs : int, optional
+        Threads. All cores by default.
+
+    Attributes
+    ----------
+    cover : Cover
+        What the components taken in so far cover; nothing at first.
+    taken : ndarray of bool, of length k
+        Which ones these are.
+    ones : ndarray of int64, of length k
+        Ones of A that each component would newly cover; 0 for those taken in.
+    cells : ndarray of int64, of length k
+        Known cells, ones or zeros, that each component would newly cover.
+    """
+
+    def __init__(self, A: Any, U: Any, V: Any, n_jobs: int | None = None) -> None:
+        A = BooleanMatrix.from_array(A)
+        U, V = _factors(U, V, A.shape)
+        each = component_cover(A, U, V, n_jobs)
+        self.cover = Cover(A.known, A.ones, 0, 0)
+        self.taken = np.zeros(U.shape[1], dtype=np.bool_)
+        self.ones, self.cells = each.covered, each.cells
+        self._A = A
+        self._n_jobs = n_jobs
+        self._rows, self._columns = pack(U), pack(V.T)
+        # As in `cover`: rows in the same components count together, those of the shorter side.
+        short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
+        self._distinct, self._repeats = _distinct(short)
+        self._stretches = pack(np.ascontiguousarray(long))
+
+    def take(self, l: int) -> None:
+        """Take in a component that is not in yet."""
+        if self.taken[l]:
+            raise InputError(f"Component {l} is in the cover already.")
+        ones, cells = self._fresh_hits(self._A, l), self._fresh_cells(l)
+        if self._A.hidden is not None:
+            cells -= self._fresh_hits(self._A.hidden, l)
+        before = self.cover
+        self.cover = Cover(
+            before.cells, before.ones, before.covered + int(cells[l]), before.hits + int(ones[l])
+        )
+        self.ones = self.ones - ones
+        self.cells = self.cells - cells
+        self.taken[l] = True
+
+    def _fresh_hits(self, pattern: BooleanMatrix, l: int) -> NDArray[np.int64]:
+        taken = pack(self.taken[None])[0]
+
+        def count(low: int, high: int) -> NDArray[np.int64]:
+            counts = np.zeros(self.taken.shape, dtype=np.int64)
+            indptr, indices = pattern.indptr, pattern.indices
+            bits.fresh_hits(indptr, indices, low, high, self._rows, self._columns, taken, l, counts)
+            return counts
+
+        return self._sum(count, pattern.shape[0])
+
+    def _fresh_cells(self, l: int) -> NDArray[np.int64]:
+        def count(low: int, high: int) -> NDArray[np.int64]:
+            counts = np.zeros(self.taken.shape, dtype=np.int64)
+            bits.fresh_cells(
+                self._distinct, self._repeats, low, high, self._stretches, self.taken, l, counts
+            )
+            return counts
+
+        return self._sum(count, self._distinct.shape[0])
+
+    def _sum(
+        self, count: Callable[[int, int], NDArray[np.int64]], length: int
+    ) -> NDArray[np.int64]:
+        total: NDArray[np.int64] = np.sum(over_ranges(count, length, self._n_jobs), axis=0)
+        return total
 
 
 def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | None = None) -> int:

@@ -14,6 +14,8 @@ __all__ = [
     "component_hits",
     "count_hits",
     "covered_cells",
+    "fresh_cells",
+    "fresh_hits",
     "gather_column",
     "product_indices",
 ]
@@ -70,6 +72,64 @@ def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
                     common &= common - np.uint64(1)
             if total == 1:
                 alone[last] += 1
+
+
+@kernel()
+def fresh_hits(indptr, indices, low, high, rows, columns, taken, l, counts):
+    """Count the ones that component ``l`` covers and none of the ``taken``, and who else has them.
+
+    Each such one of rows ``low`` to ``high`` is added to the ``counts`` of all components it is in,
+    ``l`` among them. ``rows`` and ``columns`` are packed memberships, ``taken`` is packed likewise.
+    """
+    words = rows.shape[1]
+    home = l >> 6
+    mark = np.uint64(1) << np.uint64(l & 63)
+    for i in range(low, high):
+        if not rows[i, home] & mark:
+            continue
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if not columns[j, home] & mark:
+                continue
+            covered = False
+            for w in range(words):
+                if rows[i, w] & columns[j, w] & taken[w]:
+                    covered = True
+                    break
+            if covered:
+                continue
+            for w in range(words):
+                common = rows[i, w] & columns[j, w]
+                while common:
+                    bit = popcount((common & (~common + np.uint64(1))) - np.uint64(1))
+                    counts[64 * w + bit] += 1
+                    common &= common - np.uint64(1)
+
+
+@kernel()
+def fresh_cells(memberships, repeats, low, high, stretches, taken, l, counts):
+    """Count the cells that component ``l`` covers and none of the ``taken``, and who else has them.
+
+    Like `fresh_hits`, but for all cells and on words; row i stands for ``repeats[i]`` equal ones.
+    ``memberships`` and ``taken`` are Booleans.
+    """
+    k, words = stretches.shape
+    fresh = np.empty(words, dtype=np.uint64)
+    for i in range(low, high):
+        if not memberships[i, l]:
+            continue
+        for w in range(words):
+            fresh[w] = stretches[l, w]
+        for other in range(k):
+            if memberships[i, other] and taken[other]:
+                for w in range(words):
+                    fresh[w] &= ~stretches[other, w]
+        for other in range(k):
+            if memberships[i, other] and not taken[other]:
+                total = 0
+                for w in range(words):
+                    total += popcount(fresh[w] & stretches[other, w])
+                counts[other] += repeats[i] * total
 
 
 @kernel()
