@@ -1,5 +1,8 @@
 """Slow, obvious twins of the kernels, written from the formulas."""
 
+import math
+from decimal import Decimal, localcontext
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 
@@ -179,3 +182,69 @@ def _least(distances, nearest, unions, first, k):
         )
         for pattern in patterns
     )
+
+
+def log2_binomial(n, r):
+    """log₂ of n over r from integers."""
+    return math.log2(math.comb(n, r))
+
+
+def log2_binomial_of_large(n, r):
+    """log₂ of n over r as a difference of log-factorials, each to 60 digits by Stirling's series.
+
+    For numbers of which the series has 30 digits at least: above some ten thousand.
+    """
+    bernoulli = [(1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66)]
+
+    def log_factorial(x):
+        x = Decimal(x)
+        series = sum(
+            Decimal(top) / bottom / ((2 * i + 1) * (2 * i + 2)) / x ** (2 * i + 1)
+            for i, (top, bottom) in enumerate(bernoulli)
+        )
+        return x * x.ln() - x + (2 * pi * x).ln() / 2 + series
+
+    with localcontext() as context:
+        context.prec = 60
+        pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")
+        return (log_factorial(n) - log_factorial(r) - log_factorial(n - r)) / Decimal(2).ln()
+
+
+def description_length(A, U, V, hidden=None):
+    """The paper's l(A ⊕ [U ∘ V]) + Σ l(Uᵀᵢ) + l(Vᵢ) + k·log(n·m), in bits."""
+
+    def bits(X):
+        return log2_binomial(X.size, int(X.sum()))
+
+    E = A ^ boolean_product(U, V)
+    total = bits(E if hidden is None else E[~hidden])
+    for i in range(U.shape[1]):
+        total += bits(U.T[i]) + bits(V[i])
+    return total + U.shape[1] * math.log2(A.shape[0] * A.shape[1])
+
+
+def akaike(A, U, V, likelihood, hidden=None):
+    """2·k(n + m) − 2·ln L, the likelihood multiplied up cell by cell."""
+    missed, extra = errors(A, boolean_product(U, V), hidden)
+    wrong = (missed | extra)[np.ones(A.shape, dtype=bool) if hidden is None else ~hidden]
+    rate = wrong.mean() if wrong.size else 0.0
+    parameters = U.size + V.size
+    if likelihood == "bernoulli":
+        return 2 * parameters - 2 * sum(math.log(rate if cell else 1 - rate) for cell in wrong)
+    return 2 * parameters + (wrong.size * math.log(rate) if rate else -math.inf)
+
+
+def bai_ng(A, U, V, penalty, hidden=None):
+    """ln V(k) + k·g(n, m)."""
+    n, m = A.shape
+    missed, extra = errors(A, boolean_product(U, V), hidden)
+    wrong = int(missed.sum() + extra.sum())
+    if not wrong:
+        return -math.inf
+    known = A.size if hidden is None else int((~hidden).sum())
+    g = {
+        1: (n + m) / (n * m) * math.log(n * m / (n + m)),
+        2: (n + m) / (n * m) * math.log(min(n, m)),
+        3: math.log(min(n, m)) / min(n, m),
+    }
+    return math.log(wrong / known) + U.shape[1] * g[penalty]
