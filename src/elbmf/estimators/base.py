@@ -3,7 +3,6 @@
 A method itself only factorizes.
 """
 
-import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.boolean import Weights, boolean_product, cover
 from elbmf.errors import InputError
+from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.refine import describe
@@ -133,11 +133,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         A = self._read(X, missing, reset=True)
         shorter = min(A.shape)
         if self.n_components > shorter:
-            warnings.warn(
+            warn_caller(
                 f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
-                f"matrix can need: {shorter} components already give an exact factorization.",
-                UserWarning,
-                stacklevel=2,
+                f"matrix can need: {shorter} components already give an exact factorization."
             )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         fitted = self._factorize(A, np.random.default_rng(seed))

@@ -2,7 +2,6 @@
 
 import logging
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from elbmf.boolean import Weights, cover
 from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.warning import warn_caller
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
@@ -409,12 +409,11 @@ class ELBMF(BooleanFactorizer):
                 "and rate unset for the schedule that ends Boolean by itself."
             )
         gap, lam = fitted.history["gap"][-1], fitted.history["lam"][-1]
-        warnings.warn(
+        warn_caller(
             f"Stopped after {fitted.n_iter} epochs ({fitted.stop_reason}) with a Boolean gap of "
             f"{gap:.2g} (tol={self.tol:g}) at λ_t={lam:.3g}; the factors were rounded, which may "
             f"cost some loss. {remedy}",
             ConvergenceWarning,
-            stacklevel=2,
         )
 
 
