@@ -432,6 +432,11 @@ def test_what_missing_cells_hold_does_not_matter():
         assert stages == results[0][2]
 
 
+def test_an_endless_effort_is_told_of_the_time_limit():
+    with pytest.raises(ValueError, match=r"'effort'.*set time_limit=SECONDS.* Got inf"):
+        ELBMF(effort=np.inf).fit(SMALL.A)
+
+
 def test_search_parameters_have_defaults():
     parameters = ELBMF().get_params()
     assert parameters["effort"] == 1

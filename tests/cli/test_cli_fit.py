@@ -137,6 +137,7 @@ def test_parameters_from_a_file_and_flags_that_win(elbmf: Any) -> None:
         ("callback = 1", ["unknown key 'callback'"]),
         ("seed = 1\nrandom_state = 2", ["random_state is given twice"]),
         ("kappa = -1", ["'kappa'", "[0.0, inf)", "Got -1"]),
+        ("effort = inf", ["'effort'", "set --time-limit SECONDS", "Got inf"]),
         ("kappa = 'much'", ["'kappa'", "Got 'much'"]),
         ("kappa = = 1", ["p.toml: not a TOML file", "line 1"]),
         ("method = 'magic'", ["p.toml", "no method 'magic'", "elbmf"]),
@@ -382,7 +383,7 @@ def test_weights_from_a_file(elbmf: Any) -> None:
     ("flag", "value", "message"),
     [
         ("--effort", "-1", "[0.0, inf)"),
-        ("--effort", "inf", "[0.0, inf)"),
+        ("--effort", "inf", "[0.0, inf) (to search until a time is up, set --time-limit SECONDS)"),
         ("--effort", "much", "'much'"),
         ("--time-limit", "-1", "[0.0, inf)"),
         ("--extra-weight", "0", "(0.0, inf)"),

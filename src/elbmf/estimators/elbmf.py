@@ -64,6 +64,16 @@ _NOT_BOOLEAN = 1e-3
 _PATIENCE = 20
 
 
+class _FiniteEffort(Interval):
+    """Values of ``effort``; a message about any other names what to set for an endless search."""
+
+    def __init__(self) -> None:
+        super().__init__(Real, 0, None, closed="left")
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
+
+
 class ELBMF(BooleanFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
@@ -171,7 +181,7 @@ class ELBMF(BooleanFactorizer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "refine": ["boolean"],
-        "effort": [Interval(Real, 0, None, closed="left")],
+        "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
