@@ -133,19 +133,30 @@ def test_parameters_from_a_file_and_flags_that_win(elbmf: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("kapa = 1", ["p.toml: unknown key 'kapa'", "kappa", "max_iter", "seed"]),
+        ("kapa = 1", ["unknown key 'kapa'", "kappa", "max_iter", "seed"]),
         ("callback = 1", ["unknown key 'callback'"]),
         ("seed = 1\nrandom_state = 2", ["random_state is given twice"]),
         ("kappa = -1", ["'kappa'", "[0.0, inf)", "Got -1"]),
         ("effort = inf", ["'effort'", "set --time-limit SECONDS", "Got inf"]),
         ("kappa = 'much'", ["'kappa'", "Got 'much'"]),
-        ("kappa = = 1", ["p.toml: not a TOML file", "line 1"]),
-        ("method = 'magic'", ["p.toml", "no method 'magic'", "elbmf"]),
+        ("k = true", ["n_components must be a number; got True"]),
+        ("kappa = = 1", ["not a TOML file", "line 1"]),
+        ("method = 'magic'", ["no method 'magic'", "elbmf"]),
     ],
 )
 def test_bad_files_of_parameters(elbmf: Any, text: str, parts: list[str]) -> None:
     Path("p.toml").write_text(text)
-    elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out").assert_error(*parts)
+    elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out").assert_error("p.toml: ", *parts)
+
+
+def test_a_bad_value_that_a_flag_replaces(elbmf: Any) -> None:
+    Path("p.toml").write_text("kappa = -1\nlam = 0.02")
+    assert elbmf(*FIT, "--config", "p.toml", "--kappa", "0.01").code == 0
+    assert load_model("out").info["parameters"]["kappa"] == 0.01
+    # Nor is the file blamed for a bad flag.
+    result = elbmf(*FIT, "--config", "p.toml", "--kappa", "-2")
+    result.assert_error("--kappa", "'-2'")
+    assert "p.toml" not in result.err
 
 
 def test_missing_file_of_parameters(elbmf: Any) -> None:

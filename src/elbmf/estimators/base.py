@@ -128,8 +128,6 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         self._validate_params()
-        if isinstance(self.n_components, bool):
-            raise InputError(f"n_components must be a number; got {self.n_components}.")
         A = self._read(X, missing, reset=True)
         shorter = min(A.shape)
         if self.n_components > shorter:
@@ -191,6 +189,12 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         A = self._read(X, missing, reset=False)
         U = self._describe(A)
         return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        # Python takes True for the whole number 1.
+        if isinstance(self.n_components, bool):
+            raise InputError(f"n_components must be a number; got {self.n_components}.")
 
     def _describe(self, A: BooleanMatrix) -> Bools:
         return describe(A, self.components_, self._weights(A.shape), self._threads)
