@@ -61,6 +61,15 @@ def test_convert_refuses(elbmf: Any, arguments: list[str], parts: list[str]) -> 
     assert not Path("out.npz").exists()
 
 
+@pytest.mark.parametrize("output", ["tiles.csv", "./tiles.csv", "link.csv"])
+def test_convert_never_replaces_what_it_reads(elbmf: Any, output: str) -> None:
+    Path("link.csv").symlink_to("tiles.csv")
+    before = Path("tiles.csv").read_bytes()
+    run = elbmf("convert", "tiles.csv", output, "--output-delimiter", ";")
+    run.assert_error(f"{Path(output)}: writing there would replace tiles.csv, which is read")
+    assert Path("tiles.csv").read_bytes() == before
+
+
 def test_convert_does_not_make_zeros_of_missing_entries(elbmf: Any) -> None:
     np.save("counts.npy", [[5, np.nan], [1, 7]])
     run = elbmf("convert", "counts.npy", "out.npz", "--binarize", 4)

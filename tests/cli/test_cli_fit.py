@@ -269,6 +269,17 @@ def test_an_empty_folder_is_filled_where_it_is(elbmf: Any, monkeypatch: Any) -> 
     assert load_model(".").shape == (5, 2, 5)
 
 
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("name", ["factors.npz", "model.json", "rows.tsv"])
+def test_a_result_never_replaces_the_data(elbmf: Any, name: str) -> None:
+    data = Path("out") / name
+    data.parent.mkdir()
+    data.write_text("a\tb\n1\t0\n")
+    result = elbmf("fit", data, "--format", "tsv", "-k", 1, "-o", "out", "--overwrite")
+    result.assert_error(f"{data}: writing there would replace {data}, which is read")
+    assert data.read_text() == "a\tb\n1\t0\n"
+
+
 def test_folders_above_are_made(elbmf: Any) -> None:
     assert elbmf(*FIT[:-1], "some/where/out").code == 0
     assert load_model("some/where/out").shape == (5, 2, 5)

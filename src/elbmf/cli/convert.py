@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
-from elbmf.cli.outputs import writable_format
+from elbmf.cli.outputs import check_other_file, writable_format
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, write
 
@@ -45,6 +45,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Read and write."""
     output = Path(args.output)
     chosen = writable_format(output, args.output_format)
+    check_other_file(output, args.data)
     options = {
         name: value
         for name, value in (("layout", args.output_layout), ("delimiter", args.output_delimiter))

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     estimator = METHODS[method](**parameters)
     estimator._validate_params()
     folder = Path(args.output)
-    check_folder(folder, overwrite=args.overwrite)
+    check_folder(folder, args.data, overwrite=args.overwrite)
     table = read_matrix(args.data, args)
     A = boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)

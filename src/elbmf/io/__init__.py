@@ -13,12 +13,13 @@ from typing import Any
 from elbmf.errors import InputError
 from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, check_content, format_of
-from elbmf.io.model import SavedModel, load_model, save_model
+from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.streams import replacing
 from elbmf.io.table import LabelledMatrix
 
 __all__ = [
     "FORMATS",
+    "MODEL_FILES",
     "Format",
     "LabelledMatrix",
     "SavedModel",

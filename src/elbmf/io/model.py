@@ -36,11 +36,14 @@ from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["SavedModel", "load_model", "save_model"]
+__all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
 _JSON, _FACTORS = "model.json", "factors.npz"
+
+MODEL_FILES = (_FACTORS, *MODEL_TABLES, _JSON)
+"""What saving a model in a folder replaces or removes, the description last."""
 
 
 @dataclass
@@ -180,7 +183,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
 
 def _replace_files(source: Path, target: Path) -> None:
     """Move the new files over the old ones; the description last, since it ties them together."""
-    for file_name in (_FACTORS, *MODEL_TABLES, _JSON):
+    for file_name in MODEL_FILES:
         if (source / file_name).exists():
             os.replace(source / file_name, target / file_name)
         else:
