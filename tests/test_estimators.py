@@ -346,7 +346,9 @@ def test_warnings_point_to_the_line_of_the_caller(method, call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         CALLS[call](method(31, random_state=0))
-    places = {(each.filename, each.lineno) for each in caught if "n_components" in str(each.message)}
+    places = {
+        (each.filename, each.lineno) for each in caught if "n_components" in str(each.message)
+    }
     assert places == {(__file__, CALLS[call].__code__.co_firstlineno)}
 
 

@@ -213,8 +213,13 @@ def test_bad_h5ad(h5py, tmp_path):
     with h5py.File(path, "w") as file:
         file["X"] = VALUES
         file["obs/_index"] = ["only one"]
-    with pytest.raises(InputError, match=r"2 rows.*got 1"):
+    with pytest.raises(FileFormatError, match=r"a\.h5ad: .*2 rows.*got 1"):
         read(path)
+    for words in (np.array([["yes", "no"]], object), np.array([[b"yes", b"no"]])):
+        with h5py.File(path, "w") as file:
+            file["X"] = words
+        with pytest.raises(FileFormatError, match=r"a\.h5ad: expected boolean or real numbers"):
+            read(path)
 
 
 @pytest.mark.parametrize(("suffix", "package"), [(".parquet", "pyarrow"), (".h5ad", "h5py")])

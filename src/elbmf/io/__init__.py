@@ -10,12 +10,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elbmf.errors import InputError
+from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, check_content, format_of
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
-from elbmf.io.streams import replacing
-from elbmf.io.table import LabelledMatrix
+from elbmf.io.streams import reason, replacing
+from elbmf.io.table import LabelledMatrix, TableError
 
 __all__ = [
     "FORMATS",
@@ -54,7 +54,15 @@ def read(
     chosen = format_of(source, format)
     chosen.check_options(options, action="read")
     check_content(source, chosen)
-    return chosen.read(source, **options)
+    try:
+        return chosen.read(source, **options)
+    except TableError as error:
+        raise FileFormatError(f"{source}: {error}") from error
+    except MemoryError as error:
+        raise InputError(
+            f"{source}: not enough memory for the matrix that the file announces "
+            f"({reason(error)}). If that is not its size, write the file again."
+        ) from error
 
 
 def write(

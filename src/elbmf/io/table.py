@@ -11,7 +11,18 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 
-__all__ = ["CsrBuilder", "LabelledMatrix", "canonical_csr", "compact", "csr_from_pairs"]
+__all__ = [
+    "CsrBuilder",
+    "LabelledMatrix",
+    "TableError",
+    "canonical_csr",
+    "compact",
+    "csr_from_pairs",
+]
+
+
+class TableError(InputError):
+    """Values or names make no table; the message does not say which file they are from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +70,17 @@ def _labels(names: list[str] | None, count: int) -> list[str]:
 
 def _checked_names(names: Sequence[str], field: str, expected: int) -> list[str]:
     if isinstance(names, str):
-        raise InputError(f"{field} must be a list of strings, got the single string {names!r}.")
+        raise TableError(f"{field} must be a list of strings, got the single string {names!r}.")
     checked = [str(name) if isinstance(name, str) else name for name in names]
     for position, name in enumerate(checked):
         if not isinstance(name, str):
-            raise InputError(
+            raise TableError(
                 f"{field} must be strings; the one at position {position} is {name!r} of type "
                 f"{type(name).__name__}. Convert it with str()."
             )
     if len(checked) != expected:
         kind = field.removesuffix("_names")
-        raise InputError(
+        raise TableError(
             f"{field} must hold one name for each of the {expected} {kind}s of the matrix, "
             f"got {len(checked)}."
         )
@@ -91,9 +102,9 @@ def canonical_csr(matrix: Any) -> sparse.csr_array:
     """
     source: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if source.ndim != 2:
-        raise InputError(f"expected a matrix with 2 dimensions, got {source.ndim}.")
+        raise TableError(f"expected a matrix with 2 dimensions, got {source.ndim}.")
     if source.dtype.kind not in "biuf":
-        raise InputError(
+        raise TableError(
             f"expected boolean or real numbers, got a matrix of type {source.dtype}. "
             "Convert it to bool, int or float first."
         )
