@@ -12,7 +12,7 @@ import pytest
 from elbmf import ELBMF
 from elbmf.cli import fit, outputs
 from elbmf.errors import InputError
-from elbmf.io import load_model, save_model
+from elbmf.io import load_model, read, save_model
 
 FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
 
@@ -62,6 +62,52 @@ def test_prints_a_summary_to_stdout_and_the_rest_to_stderr(elbmf: Any) -> None:
         assert f"\n{word} " in "\n" + result.out
     assert "apple, pear" in result.out
     assert result.err == "Saved to out\n"
+
+
+def test_tells_what_each_stage_gained(elbmf: Any, noise: Path) -> None:
+    result = elbmf("fit", noise, "-k", 4, "--seed", 0, "--max-iter", 30, "-o", "out")
+    expected = ELBMF(4, max_iter=30, random_state=0).fit(read(noise).values).stages_
+    noted = load_model("out").info["stages"]
+    assert [(each["stage"], each["cost"]) for each in noted] == list(expected.items())
+    (line,) = (line for line in result.out.splitlines() if line.startswith("cost by stage"))
+    assert line in elbmf("info", "out").out
+    shown = [part.split() for part in line.removeprefix("cost by stage").split(", ")]
+    assert [(name, int(cost.replace(",", ""))) for name, cost, *_ in shown] == list(
+        expected.items()
+    )
+    gains = [int(part[2].strip("(−)").replace(",", "")) if part[2:] else 0 for part in shown]
+    assert sum(gains) == expected["rounding"] - expected["search"] > 0
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_says_how_many_components_are_enough(elbmf: Any, k: int) -> None:
+    result = elbmf("fit", "tiles.csv", "-k", k, "--seed", 0, "-o", "out")
+    assert load_model("out").info["n_components_used"] == 2
+    said = "\n2 of 4 components used: these already leave no error\n"
+    for text in (result.out, elbmf("info", "out").out):
+        assert (said in text) == (k == 4)
+        assert ("components used" in text) == (k == 4)
+
+
+def test_components_left_empty_in_spite_of_errors(elbmf: Any) -> None:
+    # Far from Boolean after one epoch, and what nothing improves is rounded to nothing.
+    flags = ("--max-iter", 1, "--no-refine", "--kappa", 5, "-k", 2, "--seed", 0)
+    result = elbmf("fit", "tiles.csv", *flags, "-o", "out")
+    assert load_model("out").info["measures"]["loss"] > 0
+    assert "\n0 of 2 components used\n" in result.out
+
+
+def test_models_without_these_notes_are_shown(elbmf: Any, model: str) -> None:
+    file = Path(model) / "model.json"
+    description = json.loads(file.read_text())
+    for key in ("stages", "n_components_used"):
+        del description["info"][key]
+    file.write_text(json.dumps(description))
+    result = elbmf("info", model)
+    assert result.code == 0
+    assert "relative loss  0.0000" in result.out
+    assert "stage" not in result.out
+    assert elbmf("score", model, "tiles.csv").code == 0
 
 
 def test_quiet_leaves_only_results(elbmf: Any) -> None:

@@ -142,6 +142,12 @@ def fitted_model(
         "measures": measures(A, U, V, n_jobs=estimator.n_jobs),
         "n_iter": estimator.n_iter_,
         "epochs_seen": progress.epochs,
+        "n_components_used": estimator.n_components_,
+        # A list, because the keys of a saved model are sorted.
+        "stages": [
+            {"stage": stage, "cost": cost}
+            for stage, cost in getattr(estimator, "stages_", {}).items()
+        ],
         "run_losses": getattr(estimator, "run_losses_", [estimator.reconstruction_err_]),
         "stop_reason": "interrupted" if stopped else estimator.stop_reason_,
         "interrupted": interrupt.requested,

@@ -69,6 +69,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         V: the columns of each component.
     membership_ : ndarray of bool, of shape (n_samples, n_components)
         U: the components of each row of the training data.
+    n_components_ : int
+        Components that cover anything: as a rule all, unless fewer already leave no error.
     reconstruction_err_ : int
         ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing.
     n_iter_ : int
@@ -139,6 +141,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         fitted = self._factorize(A, np.random.default_rng(seed))
         self.components_ = fitted.V
         self.membership_ = fitted.U
+        self.n_components_ = int((fitted.U.any(axis=0) & fitted.V.any(axis=1)).sum())
         self.n_iter_ = fitted.n_iter
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history

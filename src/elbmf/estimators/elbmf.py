@@ -143,10 +143,8 @@ class ELBMF(BooleanFactorizer):
 
     Attributes
     ----------
-    components_, membership_, reconstruction_err_, n_iter_, stop_reason_, history_
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_
         As of every method, see `BooleanFactorizer`; of the best run.
-    n_components_ : int
-        Components that cover anything; fewer than asked for when these leave no error.
     run_losses_ : list of int
         Loss of every run, before the search.
     stages_ : dict of str to int
@@ -254,9 +252,8 @@ class ELBMF(BooleanFactorizer):
         if local is not None and runs[-1][0].stop_reason != "callback":
             best = self._improve(local, [fitted for fitted, _ in runs], generator, began, state)
         _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
-        used = best.U.any(axis=0) & best.V.any(axis=1)
-        self.n_components_ = int(used.sum())
         if self.refine:
+            used = best.U.any(axis=0) & best.V.any(axis=1)
             order = np.argsort(~used, kind="stable")
             best.U, best.V = best.U[:, order], best.V[order]
         self._warn_unless_boolean(best)

@@ -4,7 +4,9 @@ Files of the folder:
 
 ``model.json``
     ``format`` ("elbmf-model"), ``format_version``, ``shape`` (rows, components, columns),
-    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes.
+    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes;
+    ``elbmf fit`` notes among others ``measures``, ``stages`` (what the factors cost after each)
+    and ``n_components_used``.
 ``factors.npz``
     Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
     ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are
@@ -59,7 +61,8 @@ class SavedModel:
     row_names, column_names : list of str, optional
         Names of the rows and columns of the matrix.
     info : dict
-        Notes that JSON can hold: method, parameters, measures, history, versions.
+        Notes that JSON can hold: method, parameters, measures, stages, history, versions. Which
+        of them there are is up to who saves, so who reads must do without any.
     """
 
     U: sparse.csr_array
