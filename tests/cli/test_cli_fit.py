@@ -36,7 +36,7 @@ def test_notes_how_it_came_about(elbmf: Any) -> None:
     assert info["parameters"]["trace"] == "full"
     assert "callback" not in info["parameters"]
     assert info["seed"] == info["parameters"]["random_state"] == 0
-    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
     assert info["measures"]["loss"] == 0
     assert info["stop_reason"]
     assert info["interrupted"] is False
@@ -102,6 +102,7 @@ def test_models_without_these_notes_are_shown(elbmf: Any, model: str) -> None:
     description = json.loads(file.read_text())
     for key in ("stages", "n_components_used"):
         del description["info"][key]
+    del description["info"]["data"]["missing"]
     file.write_text(json.dumps(description))
     result = elbmf("info", model)
     assert result.code == 0
@@ -240,7 +241,7 @@ def test_bad_parameters(elbmf: Any, flags: list[str], parts: list[str]) -> None:
         ("words.csv", "a,b\n1,0\n0,yes\n", ["words.csv", "yes"]),
         ("counts.csv", "a,b\n1,3\n2,0\n", ["counts.csv", "3 at row 0, column 1", "--binarize 0"]),
         ("signed.csv", "a,b\n1,-3\n1,0\n", ["-3 at row 0", "--binarize"]),
-        ("gaps.csv", "a,b\n1,\n1,0\n", ["gaps.csv", "missing"]),
+        ("gaps.csv", "a,b\n1,0\n1,-\n", ["gaps.csv, line 3, field 2", "'-'", "missing"]),
     ],
 )
 def test_bad_data(elbmf: Any, name: str, content: str | None, parts: list[str]) -> None:
@@ -405,6 +406,27 @@ def test_nothing_is_learned_from_missing_entries(elbmf: Any) -> None:
     info = load_model("out").info
     assert info["measures"]["loss"] == 0
     assert info["data"]["ones"] == np.nansum(X)
+    assert info["data"]["missing"] == 2
+
+
+@pytest.mark.parametrize("sign", ["", "NA", "?"])
+def test_missing_cells_of_text_are_those_of_the_library(elbmf: Any, sign: str) -> None:
+    X = np.kron(np.eye(2), np.ones((4, 3)))
+    X[1, 1] = 1 - X[1, 1]
+    X[0, 0] = X[5, 3] = X[7, 0] = np.nan
+    lines = [",".join(sign if np.isnan(x) else f"{x:g}" for x in row) for row in X]
+    Path("gaps.csv").write_text("\n".join(["a,b,c,d,e,f", *lines, ""]))
+    result = elbmf("fit", "gaps.csv", "-k", 2, "-o", "out", "--seed", 0)
+    assert "\nmissing cells  3, which count for nothing\n" in result.out
+    model, expected = load_model("out"), ELBMF(2, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.U.toarray(), expected.membership_)
+    np.testing.assert_array_equal(model.V.toarray(), expected.components_)
+    found = elbmf("score", "out", "gaps.csv", "--json").json
+    assert found["measures"]["loss"] == expected.reconstruction_err_
+    assert found["data"]["missing"] == 3
+    memberships = elbmf("transform", "out", "gaps.csv").out.splitlines()[1:]
+    described = [[int(cell) for cell in line.split("\t")] for line in memberships]
+    np.testing.assert_array_equal(described, expected.transform(X))
 
 
 # --- effort, time and weights ---

@@ -123,7 +123,7 @@ def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) 
     assert result.err == ""
     assert result.json["transformed"] is False
     assert result.json["measures"] == load_model(model).info["measures"]
-    assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+    assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
 
 
 def test_score_of_other_rows_describes_them_first(elbmf: Any, model: str) -> None:

@@ -138,7 +138,7 @@ def fitted_model(
         "method": method,
         "parameters": noted,
         "seed": noted.get("random_state"),
-        "data": {"file": name, "shape": list(A.shape), "ones": A.ones},
+        "data": summary.data(name, A),
         "measures": measures(A, U, V, n_jobs=estimator.n_jobs),
         "n_iter": estimator.n_iter_,
         "epochs_seen": progress.epochs,

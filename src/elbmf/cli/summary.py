@@ -16,6 +16,7 @@ from elbmf.matrix import BooleanMatrix
 __all__ = [
     "components",
     "components_table",
+    "data",
     "measures_table",
     "measures_text",
     "versions",
@@ -36,6 +37,12 @@ _MEASURES = {
 def versions() -> dict[str, str]:
     """Return the versions that a result may depend on."""
     return {"elbmf": __version__, "python": platform.python_version(), "numpy": np.__version__}
+
+
+def data(name: str, A: BooleanMatrix) -> dict[str, Any]:
+    """Return what there is to note of the data."""
+    missing = A.cells - A.known
+    return {"file": name, "shape": list(A.shape), "ones": A.ones, "missing": missing}
 
 
 def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -94,6 +101,8 @@ def measures_text(info: Mapping[str, Any]) -> str:
     Models of earlier versions lack some of the notes.
     """
     rows = measures_table(info["measures"], info["data"]["ones"])
+    if missing := info["data"].get("missing"):
+        rows.append(("missing cells", f"{number(missing)}, which count for nothing"))
     rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
     losses = info.get("run_losses", [])
     if len(losses) > 1:

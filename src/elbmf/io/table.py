@@ -32,8 +32,9 @@ class LabelledMatrix:
     Parameters
     ----------
     values : scipy.sparse.csr_array
-        Boolean or real matrix. Any other 2-d sparse or dense matrix is converted. It is kept in
-        canonical form: indices sorted, duplicates summed, no stored zeros.
+        Boolean or real matrix; a stored NaN is a missing cell. Any other 2-d sparse or dense
+        matrix is converted. It is kept in canonical form: indices sorted, duplicates summed, no
+        stored zeros.
     row_names, column_names : sequence of str, optional
         One name per row or column; None where the file has no names.
     """
@@ -54,6 +55,11 @@ class LabelledMatrix:
         """Number of rows and of columns."""
         rows, columns = self.values.shape
         return int(rows), int(columns)
+
+    @property
+    def missing(self) -> int:
+        """Number of missing cells."""
+        return int(np.isnan(self.values.data).sum()) if self.values.dtype.kind == "f" else 0
 
     def row_labels(self) -> list[str]:
         """Return the row names, or "0", "1", ... where there are none."""
@@ -123,7 +129,7 @@ def compact(data: np.ndarray) -> np.ndarray:
     """Return the stored values of a text file in the narrowest type that holds them.
 
     Text has no types, so the values decide: all ones is bool, whole numbers are int64,
-    anything else stays as it is.
+    anything else, also what has missing values, stays as it is.
     """
     if data.dtype == bool or bool(np.all(data == 1)):
         return np.ones(data.shape, dtype=bool)
@@ -157,7 +163,8 @@ def csr_from_pairs(
     matrix : scipy.sparse.csr_array
         The matrix; repeated entries count once.
     conflict : tuple of int, or None
-        Row and column of an entry that is repeated with a different value, if any.
+        Row and column of an entry that is repeated with a different value, if any; what is
+        missing twice is not different.
     """
     keys = rows.astype(np.int64) * max(shape[1], 1) + columns
     if values is None:
@@ -169,7 +176,8 @@ def csr_from_pairs(
     # Sorting and comparing neighbours: several times faster than numpy.unique.
     repeated = np.zeros(keys.size, dtype=bool)
     repeated[1:] = keys[1:] == keys[:-1]
-    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]))
+    both_missing = np.isnan(data[1:]) & np.isnan(data[:-1])
+    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]) & ~both_missing)
     if conflicts.size:
         row, column = divmod(int(keys[conflicts[0]]), shape[1])
         return sparse.csr_array(shape, dtype=data.dtype), (row, column)
