@@ -26,8 +26,9 @@ def convergence():
 
 
 def test_printed_parameters_end_almost_boolean_by_epoch_300(convergence):
-    with pytest.warns(ConvergenceWarning, match="rate or lam"):
+    with pytest.warns(ConvergenceWarning, match="rate or lam") as caught:
         model = ELBMF(5, **PAPER, max_iter=300, random_state=0).fit(convergence.A)
+    assert caught[0].filename == __file__
     assert model.history_["gap"][-1] < 1e-3
     assert model.n_iter_ == 300
     assert model.history_["lam"][-1] == pytest.approx(0.02 * 1.05**300)
@@ -429,6 +430,11 @@ def test_what_missing_cells_hold_does_not_matter():
         np.testing.assert_array_equal(U, results[0][0])
         np.testing.assert_array_equal(V, results[0][1])
         assert stages == results[0][2]
+
+
+def test_an_endless_effort_is_told_of_the_time_limit():
+    with pytest.raises(ValueError, match=r"'effort'.*set time_limit=SECONDS.* Got inf"):
+        ELBMF(effort=np.inf).fit(SMALL.A)
 
 
 def test_search_parameters_have_defaults():

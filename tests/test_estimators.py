@@ -332,6 +332,26 @@ def test_rank_beyond_the_shape_is_allowed_with_a_warning(method):
     assert model.components_.shape == (31, 30)
 
 
+CALLS = {
+    "fit": lambda model: model.fit(A),
+    "fit_transform": lambda model: model.fit_transform(A),
+    "with set_output": lambda model: model.set_output(transform="pandas").fit_transform(A),
+    "in a pipeline": lambda model: make_pipeline(FunctionTransformer(), model).fit(A),
+    "in a search": lambda model: GridSearchCV(model, {"n_components": [31]}, cv=2).fit(A),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_warnings_point_to_the_line_of_the_caller(method, call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CALLS[call](method(31, random_state=0))
+    places = {
+        (each.filename, each.lineno) for each in caught if "n_components" in str(each.message)
+    }
+    assert places == {(__file__, CALLS[call].__code__.co_firstlineno)}
+
+
 @pytest.mark.parametrize("after_a_failed_fit", [False, True])
 def test_unfitted_use(method, after_a_failed_fit):
     model = method(3)

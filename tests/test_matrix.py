@@ -227,14 +227,17 @@ def test_values_beside_the_mask_are_still_looked_at():
     ("missing", "message"),
     [
         (np.ones((3, 2)), "missing must have the shape of the matrix, 2×3; got 3×2"),
-        (np.full((2, 3), 0.5), "missing must be a 0/1 mask: .*got 0.5 at row 0, column 0"),
-        (np.full((2, 3), np.nan), "missing must be a 0/1 mask: it has missing entries itself"),
+        (np.full((2, 3), 0.5), "missing must be a 0/1 mask; got 0.5 at row 0.* Pass 1 or True"),
+        (np.full((2, 3), -1), "missing must be a 0/1 mask; got -1 at row 0.* Pass 1 or True"),
+        (np.full((2, 3), np.inf), "missing must be a 0/1 mask; got inf at row 0.* Pass 1 or True"),
+        (np.full((2, 3), np.nan), "missing must be a 0/1 mask; got NaN .* Pass 1 or True"),
         ([1, 0, 1], r"missing must be a 0/1 mask: .*1 dimension"),
     ],
 )
 def test_what_is_no_mask_is_refused(make, missing, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         BooleanMatrix.from_array(make(np.eye(2, 3)), missing=missing)
+    assert "binarize" not in str(caught.value)
     if np.shape(missing) == (3, 2):
         A = BooleanMatrix.from_array(np.eye(2, 3))
         with pytest.raises(InputError, match=message):

@@ -123,10 +123,18 @@ class BooleanMatrix:
         """Read the mask of the missing cells."""
         try:
             mask = cls.from_array(missing)
+        except _NotBooleanError as error:
+            raise InputError(
+                f"missing must be a 0/1 mask; got {error.found}. Pass 1 or True where an entry is "
+                "missing and 0 or False elsewhere, e.g. missing=(mask != 0)."
+            ) from None
         except InputError as error:
             raise InputError(f"missing must be a 0/1 mask: {error}") from None
         if mask.hidden is not None:
-            raise InputError("missing must be a 0/1 mask: it has missing entries itself.")
+            raise InputError(
+                "missing must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where an "
+                "entry is missing and 0 or False elsewhere, e.g. missing=np.isnan(X)."
+            )
         return mask
 
     @classmethod
@@ -164,7 +172,7 @@ class BooleanMatrix:
                 at = start + bad
                 rows = np.searchsorted(indptr, at, side="right") - 1
                 hint = " (entries stored twice are added up)" if added_up else ""
-                raise _not_boolean(data[at], rows, indices[at], binarize, hint)
+                raise _NotBooleanError(data[at], rows, indices[at], hint)
 
         def part(entries: NDArray[np.bool_]) -> Pattern:
             if entries.all():
@@ -202,7 +210,7 @@ class BooleanMatrix:
             bad = _ones_of(block, binarize, masked, keep)
             if bad.size:
                 rows, columns = np.divmod(bad, m)
-                raise _not_boolean(block[rows, columns], rows + start, columns, binarize)
+                raise _NotBooleanError(block[rows, columns], rows + start, columns)
             ones.add(keep)
             missing.add(masked)
         return cls((n, m), *ones.pattern(), hidden=cls((n, m), *missing.pattern()))
@@ -309,25 +317,42 @@ def _ones_of(
     return np.flatnonzero(bad)[:5] if bad.any() else np.empty(0, dtype=np.intp)
 
 
-def _not_boolean(
-    values: NDArray[Any],
-    rows: NDArray[np.integer[Any]],
-    columns: NDArray[np.integer[Any]],
-    binarize: float | None,
-    hint: str = "",
-) -> InputError:
-    """Make the error that shows the offending entries."""
-    numbers = np.asarray(values, dtype=np.float64)
-    shown = ", ".join(
-        f"{value:g} at row {row}, column {column}"
-        for value, row, column in zip(numbers, rows, columns, strict=True)
-    )
-    if np.isinf(numbers).any():
-        return InputError(
-            f"Input X contains infinity: {shown}{hint}. Replace infinite entries first."
+class _NotBooleanError(InputError):
+    """Entries are not 0/1, or infinite.
+
+    Parameters
+    ----------
+    values, rows, columns : ndarray
+        Some of these entries, and where they are.
+    hint : str
+        What else to say of them.
+
+    Attributes
+    ----------
+    found : str
+        The entries, without advice.
+    """
+
+    def __init__(
+        self,
+        values: NDArray[Any],
+        rows: NDArray[np.integer[Any]],
+        columns: NDArray[np.integer[Any]],
+        hint: str = "",
+    ) -> None:
+        numbers = np.asarray(values, dtype=np.float64)
+        shown = (
+            f"{value:g} at row {row}, column {column}"
+            for value, row, column in zip(numbers, rows, columns, strict=True)
         )
-    what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
-    return InputError(
-        f"{what} a matrix of zeros and ones; got {shown}{hint}. "
-        "Set binarize=THRESHOLD to read every entry above a threshold as one, e.g. binarize=0."
-    )
+        self.found = ", ".join(shown) + hint
+        if np.isinf(numbers).any():
+            super().__init__(
+                f"Input X contains infinity: {self.found}. Replace infinite entries first."
+            )
+            return
+        what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
+        super().__init__(
+            f"{what} a matrix of zeros and ones; got {self.found}. Set binarize=THRESHOLD to read "
+            "every entry above a threshold as one, e.g. binarize=0."
+        )

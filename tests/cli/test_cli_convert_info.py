@@ -61,11 +61,30 @@ def test_convert_refuses(elbmf: Any, arguments: list[str], parts: list[str]) -> 
     assert not Path("out.npz").exists()
 
 
-def test_convert_does_not_make_zeros_of_missing_entries(elbmf: Any) -> None:
-    np.save("counts.npy", [[5, np.nan], [1, 7]])
-    run = elbmf("convert", "counts.npy", "out.npz", "--binarize", 4)
-    run.assert_error("counts.npy: 1 entries are missing")
-    assert not Path("out.npz").exists()
+@pytest.mark.parametrize("output", ["tiles.csv", "./tiles.csv", "link.csv"])
+def test_convert_never_replaces_what_it_reads(elbmf: Any, output: str) -> None:
+    Path("link.csv").symlink_to("tiles.csv")
+    before = Path("tiles.csv").read_bytes()
+    run = elbmf("convert", "tiles.csv", output, "--output-delimiter", ";")
+    run.assert_error(f"{Path(output)}: writing there would replace tiles.csv, which is read")
+    assert Path("tiles.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@pytest.mark.parametrize("flags", [(), ("--binarize", 4)])
+def test_convert_does_not_make_zeros_of_missing_cells(elbmf: Any, known: Any, flags: Any) -> None:
+    expected = [[5, np.nan], [0, 7]] if not flags else [[1, np.nan], [0, 1]]
+    Path("counts.csv").write_text("a,b\n5,NA\n0,7\n")
+    output = f"out{known.suffixes[0]}"
+    run = elbmf("convert", "counts.csv", output, *flags)
+    if known.keeps_missing:
+        assert f"Wrote 2×2 cells, 2 of them not 0, 1 missing, to {output}" in run.err
+        np.testing.assert_array_equal(read(output).values.toarray(), expected)
+    else:
+        refused = f"{output}: the matrix has 1 missing cells, which files of the format fimi cannot"
+        assert (run.code, run.out) == (2, "")
+        assert f"elbmf: error: {refused} hold" in run.err
+        assert not Path(output).exists()
 
 
 def test_info_of_a_matrix(elbmf: Any) -> None:
@@ -90,6 +109,20 @@ def test_info_as_json(elbmf: Any) -> None:
     assert found["column_sums"] == [0, 2, 2, 3, 3]
     assert found["empty_rows"] == 0
     assert found["memory"]["fit"] > found["memory"]["matrix"] > 0
+
+
+def test_info_counts_missing_cells_apart(elbmf: Any) -> None:
+    Path("gaps.csv").write_text("a,b,c\n1,,0\n1,NA,0\n0,1,?\n,,0\n,,0\n")
+    assert "missing cells      7\n" in elbmf("info", "gaps.csv").out
+    found = elbmf("info", "gaps.csv", "--json").json
+    assert found["boolean"] is True
+    assert (found["missing"], found["ones"], found["density"]) == (7, 3, 3 / 8)
+    assert (found["empty_rows"], found["empty_columns"]) == (2, 1)
+    assert found["row_sums"] == [0, 0, 1, 1, 1]
+    assert found["column_sums"] == [0, 0.5, 1, 1.5, 2]
+    # A row that is missing in the same places is the same row.
+    assert (found["duplicate_rows"], found["duplicate_columns"]) == (2, 0)
+    assert "missing cells      0\n" in elbmf("info", "tiles.csv").out
 
 
 def test_info_says_what_to_do_with_other_values(elbmf: Any) -> None:

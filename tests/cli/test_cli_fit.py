@@ -12,7 +12,7 @@ import pytest
 from elbmf import ELBMF
 from elbmf.cli import fit, outputs
 from elbmf.errors import InputError
-from elbmf.io import load_model, save_model
+from elbmf.io import load_model, read, save_model
 
 FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
 
@@ -36,7 +36,7 @@ def test_notes_how_it_came_about(elbmf: Any) -> None:
     assert info["parameters"]["trace"] == "full"
     assert "callback" not in info["parameters"]
     assert info["seed"] == info["parameters"]["random_state"] == 0
-    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
     assert info["measures"]["loss"] == 0
     assert info["stop_reason"]
     assert info["interrupted"] is False
@@ -62,6 +62,53 @@ def test_prints_a_summary_to_stdout_and_the_rest_to_stderr(elbmf: Any) -> None:
         assert f"\n{word} " in "\n" + result.out
     assert "apple, pear" in result.out
     assert result.err == "Saved to out\n"
+
+
+def test_tells_what_each_stage_gained(elbmf: Any, noise: Path) -> None:
+    result = elbmf("fit", noise, "-k", 4, "--seed", 0, "--max-iter", 30, "-o", "out")
+    expected = ELBMF(4, max_iter=30, random_state=0).fit(read(noise).values).stages_
+    noted = load_model("out").info["stages"]
+    assert [(each["stage"], each["cost"]) for each in noted] == list(expected.items())
+    (line,) = (line for line in result.out.splitlines() if line.startswith("cost by stage"))
+    assert line in elbmf("info", "out").out
+    shown = [part.split() for part in line.removeprefix("cost by stage").split(", ")]
+    assert [(name, int(cost.replace(",", ""))) for name, cost, *_ in shown] == list(
+        expected.items()
+    )
+    gains = [int(part[2].strip("(−)").replace(",", "")) if part[2:] else 0 for part in shown]
+    assert sum(gains) == expected["rounding"] - expected["search"] > 0
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_says_how_many_components_are_enough(elbmf: Any, k: int) -> None:
+    result = elbmf("fit", "tiles.csv", "-k", k, "--seed", 0, "-o", "out")
+    assert load_model("out").info["n_components_used"] == 2
+    said = "\n2 of 4 components used: these already leave no error\n"
+    for text in (result.out, elbmf("info", "out").out):
+        assert (said in text) == (k == 4)
+        assert ("components used" in text) == (k == 4)
+
+
+def test_components_left_empty_in_spite_of_errors(elbmf: Any) -> None:
+    # Far from Boolean after one epoch, and what nothing improves is rounded to nothing.
+    flags = ("--max-iter", 1, "--no-refine", "--kappa", 5, "-k", 2, "--seed", 0)
+    result = elbmf("fit", "tiles.csv", *flags, "-o", "out")
+    assert load_model("out").info["measures"]["loss"] > 0
+    assert "\n0 of 2 components used\n" in result.out
+
+
+def test_models_without_these_notes_are_shown(elbmf: Any, model: str) -> None:
+    file = Path(model) / "model.json"
+    description = json.loads(file.read_text())
+    for key in ("stages", "n_components_used"):
+        del description["info"][key]
+    del description["info"]["data"]["missing"]
+    file.write_text(json.dumps(description))
+    result = elbmf("info", model)
+    assert result.code == 0
+    assert "relative loss  0.0000" in result.out
+    assert "stage" not in result.out
+    assert elbmf("score", model, "tiles.csv").code == 0
 
 
 def test_quiet_leaves_only_results(elbmf: Any) -> None:
@@ -133,18 +180,30 @@ def test_parameters_from_a_file_and_flags_that_win(elbmf: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("kapa = 1", ["p.toml: unknown key 'kapa'", "kappa", "max_iter", "seed"]),
+        ("kapa = 1", ["unknown key 'kapa'", "kappa", "max_iter", "seed"]),
         ("callback = 1", ["unknown key 'callback'"]),
         ("seed = 1\nrandom_state = 2", ["random_state is given twice"]),
         ("kappa = -1", ["'kappa'", "[0.0, inf)", "Got -1"]),
+        ("effort = inf", ["'effort'", "set --time-limit SECONDS", "Got inf"]),
         ("kappa = 'much'", ["'kappa'", "Got 'much'"]),
-        ("kappa = = 1", ["p.toml: not a TOML file", "line 1"]),
-        ("method = 'magic'", ["p.toml", "no method 'magic'", "elbmf"]),
+        ("k = true", ["n_components must be a number; got True"]),
+        ("kappa = = 1", ["not a TOML file", "line 1"]),
+        ("method = 'magic'", ["no method 'magic'", "elbmf"]),
     ],
 )
 def test_bad_files_of_parameters(elbmf: Any, text: str, parts: list[str]) -> None:
     Path("p.toml").write_text(text)
-    elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out").assert_error(*parts)
+    elbmf("fit", "tiles.csv", "--config", "p.toml", "-o", "out").assert_error("p.toml: ", *parts)
+
+
+def test_a_bad_value_that_a_flag_replaces(elbmf: Any) -> None:
+    Path("p.toml").write_text("kappa = -1\nlam = 0.02")
+    assert elbmf(*FIT, "--config", "p.toml", "--kappa", "0.01").code == 0
+    assert load_model("out").info["parameters"]["kappa"] == 0.01
+    # Nor is the file blamed for a bad flag.
+    result = elbmf(*FIT, "--config", "p.toml", "--kappa", "-2")
+    result.assert_error("--kappa", "'-2'")
+    assert "p.toml" not in result.err
 
 
 def test_missing_file_of_parameters(elbmf: Any) -> None:
@@ -182,7 +241,7 @@ def test_bad_parameters(elbmf: Any, flags: list[str], parts: list[str]) -> None:
         ("words.csv", "a,b\n1,0\n0,yes\n", ["words.csv", "yes"]),
         ("counts.csv", "a,b\n1,3\n2,0\n", ["counts.csv", "3 at row 0, column 1", "--binarize 0"]),
         ("signed.csv", "a,b\n1,-3\n1,0\n", ["-3 at row 0", "--binarize"]),
-        ("gaps.csv", "a,b\n1,\n1,0\n", ["gaps.csv", "missing"]),
+        ("gaps.csv", "a,b\n1,0\n1,-\n", ["gaps.csv, line 3, field 2", "'-'", "missing"]),
     ],
 )
 def test_bad_data(elbmf: Any, name: str, content: str | None, parts: list[str]) -> None:
@@ -255,6 +314,17 @@ def test_an_empty_folder_is_filled_where_it_is(elbmf: Any, monkeypatch: Any) -> 
         *("columns.tsv", "components.tsv", "factors.npz", "model.json", "rows.tsv")
     ]
     assert load_model(".").shape == (5, 2, 5)
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("name", ["factors.npz", "model.json", "rows.tsv"])
+def test_a_result_never_replaces_the_data(elbmf: Any, name: str) -> None:
+    data = Path("out") / name
+    data.parent.mkdir()
+    data.write_text("a\tb\n1\t0\n")
+    result = elbmf("fit", data, "--format", "tsv", "-k", 1, "-o", "out", "--overwrite")
+    result.assert_error(f"{data}: writing there would replace {data}, which is read")
+    assert data.read_text() == "a\tb\n1\t0\n"
 
 
 def test_folders_above_are_made(elbmf: Any) -> None:
@@ -336,6 +406,27 @@ def test_nothing_is_learned_from_missing_entries(elbmf: Any) -> None:
     info = load_model("out").info
     assert info["measures"]["loss"] == 0
     assert info["data"]["ones"] == np.nansum(X)
+    assert info["data"]["missing"] == 2
+
+
+@pytest.mark.parametrize("sign", ["", "NA", "?"])
+def test_missing_cells_of_text_are_those_of_the_library(elbmf: Any, sign: str) -> None:
+    X = np.kron(np.eye(2), np.ones((4, 3)))
+    X[1, 1] = 1 - X[1, 1]
+    X[0, 0] = X[5, 3] = X[7, 0] = np.nan
+    lines = [",".join(sign if np.isnan(x) else f"{x:g}" for x in row) for row in X]
+    Path("gaps.csv").write_text("\n".join(["a,b,c,d,e,f", *lines, ""]))
+    result = elbmf("fit", "gaps.csv", "-k", 2, "-o", "out", "--seed", 0)
+    assert "\nmissing cells  3, which count for nothing\n" in result.out
+    model, expected = load_model("out"), ELBMF(2, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.U.toarray(), expected.membership_)
+    np.testing.assert_array_equal(model.V.toarray(), expected.components_)
+    found = elbmf("score", "out", "gaps.csv", "--json").json
+    assert found["measures"]["loss"] == expected.reconstruction_err_
+    assert found["data"]["missing"] == 3
+    memberships = elbmf("transform", "out", "gaps.csv").out.splitlines()[1:]
+    described = [[int(cell) for cell in line.split("\t")] for line in memberships]
+    np.testing.assert_array_equal(described, expected.transform(X))
 
 
 # --- effort, time and weights ---
@@ -382,7 +473,7 @@ def test_weights_from_a_file(elbmf: Any) -> None:
     ("flag", "value", "message"),
     [
         ("--effort", "-1", "[0.0, inf)"),
-        ("--effort", "inf", "[0.0, inf)"),
+        ("--effort", "inf", "[0.0, inf) (to search until a time is up, set --time-limit SECONDS)"),
         ("--effort", "much", "'much'"),
         ("--time-limit", "-1", "[0.0, inf)"),
         ("--extra-weight", "0", "(0.0, inf)"),

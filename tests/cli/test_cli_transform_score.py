@@ -38,6 +38,16 @@ def test_transform_writes_to_stdout(elbmf: Any, model: str, flags: list[str]) ->
     assert lines[1] == ["zoe", "1", "1"]
 
 
+@pytest.mark.parametrize("output", ["new.csv", "./new.csv", "link.csv", "model/factors.npz"])
+def test_transform_never_replaces_what_it_reads(elbmf: Any, model: str, output: str) -> None:
+    Path("new.csv").write_text(NEW)
+    Path("link.csv").symlink_to("new.csv")
+    before = Path(output).read_bytes()
+    run = elbmf("transform", model, "new.csv", "-o", output)
+    run.assert_error("writing there would replace", "which is read", "Choose another name")
+    assert Path(output).read_bytes() == before
+
+
 def test_columns_in_another_order_are_put_right(elbmf: Any, model: str) -> None:
     Path("new.csv").write_text("person,fig,nut,plum,apple,pear\nzoe,1,0,1,1,1\nyan,1,1,1,0,0\n")
     result = elbmf("transform", model, "new.csv", "-o", "out.npz")
@@ -113,7 +123,7 @@ def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) 
     assert result.err == ""
     assert result.json["transformed"] is False
     assert result.json["measures"] == load_model(model).info["measures"]
-    assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10}
+    assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
 
 
 def test_score_of_other_rows_describes_them_first(elbmf: Any, model: str) -> None:

@@ -31,8 +31,11 @@ def assert_same(found: LabelledMatrix, expected: LabelledMatrix, *, names: bool 
 
 
 @st.composite
-def tables(draw, *, names=NAMES, dtypes=(bool,), named=None, unique=False):
-    """Draw a table; `named` forces names on (True), off (False) or leaves it to chance."""
+def tables(draw, *, names=NAMES, dtypes=(bool,), named=None, unique=False, missing=False):
+    """Draw a table; `named` forces names on (True), off (False) or leaves it to chance.
+
+    With `missing`, some cells are.
+    """
     shape = draw(hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6))
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
     if dtype.kind == "b":
@@ -42,6 +45,8 @@ def tables(draw, *, names=NAMES, dtypes=(bool,), named=None, unique=False):
     else:
         elements = st.integers(0 if dtype.kind == "u" else -100, 100)
     values = draw(hnp.arrays(dtype, shape, elements=elements))
+    if missing:
+        values = np.where(draw(hnp.arrays(bool, shape)), np.nan, values.astype(float))
     lists = []
     for size in shape:
         has_names = draw(st.booleans()) if named is None else named

@@ -77,9 +77,17 @@ def test_other_delimiter_and_encoding(tmp_path):
         ("1,0,1\n0,1\n", ["line 2", "expected 3 fields", "found 2"]),
         ("1,0\n\n0,1\n", ["line 2", "expected 2 fields", "blank"]),
         ("a,b\n1,0\n0,x\n", ["line 3", "field 2", "column 'b'", "'x'"]),
-        ("a,b\n1,0\n0,\n", ["line 3", "field 2", "empty", "not 0"]),
-        ("a,b\n1,NA\n0,1\n", ["line 2", "field 2", "'NA'", "missing"]),
-        ("a,b\n1,nan\n0,1\n", ["line 2", "field 2", "'nan'", "missing"]),
+        ("a,b\n1,0\n0,-\n", ["line 3", "field 2", "'-'", "0 or a missing value", "empty or NA"]),
+        ("a,b\n1,n/a\n0,1\n", ["line 2", "field 2", "'n/a'", "missing", "empty or NA"]),
+        ("a,b\n1,NAN1\n0,1\n", ["line 2", "field 2", "'NAN1'"]),
+        ("1,0,\n0,1\n", ["line 2", "expected 3 fields", "found 2"]),
+        ("a,b\n1,0\n,\n0,1\n", ["line 3", "all fields are empty", "Remove the line", "NA"]),
+        ("n,a,b\nr,1,0\n , , \n", ["line 3", "all fields are empty"]),
+        # A delimiter too many in every line is no column of missing values.
+        ("1,0,\n0,1,\n", ["field 3", "no title", "empty in every line", "delimiter"]),
+        ("a,b\n1,0,\n0,1,\n", ["field 3", "no title", "empty in every line"]),
+        ("a,b,\n1,0,\n0,1,\n", ["field 3", "no title", "empty in every line"]),
+        (",1,0\n,0,1\n", ["field 1", "no title", "empty in every line"]),
         ("a,b\n1,inf\n0,1\n", ["line 2", "field 2", "'inf'", "finite"]),
         ("a,b\n1,1_0\n0,1\n", ["line 2", "field 2", "'1_0'"]),
         ("n,a\nr,0\n'q,x\n", ["line 3", "field 2", "column 'a'", "'x'"]),
@@ -99,12 +107,49 @@ def test_errors_say_where_and_what(tmp_path, text, parts):
         assert part in str(caught.value)
 
 
+MISSING_SIGNS = ["", " ", "NA", "NaN", "nan", "null", "NULL", "?", '""', '"NA"']
+
+
+@pytest.mark.parametrize("sign", MISSING_SIGNS)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["1,{0},1", "0,1,0"], [[1, np.nan, 1], [0, 1, 0]]),
+        (["{0},1,1", "0,1,0"], [[np.nan, 1, 1], [0, 1, 0]]),
+        (["1,0,1", "0,1,{0}"], [[1, 0, 1], [0, 1, np.nan]]),
+        (["x,y", "1,{0}", "0,1"], [[1, np.nan], [0, 1]]),
+        (["x,y", "2.5,{0}", "0,-1"], [[2.5, np.nan], [0, -1]]),
+        (["n,x,y", "r,{0},{0}", "s,0,1"], [[np.nan, np.nan], [0, 1]]),
+        (["n,x,y", "r,1,{0}", "s,0,{0}"], [[1, np.nan], [0, np.nan]]),
+        (["2001,2002,2003", "1,{0},0", "0,1,1"], [[1, np.nan, 0], [0, 1, 1]]),
+        (["1,1,0", "2,{0},0", "3,1,1"], [[1, 0], [np.nan, 0], [1, 1]]),
+    ],
+)
+def test_missing_cells(tmp_path, lines, expected, line_end, sign):
+    text = line_end.join([*lines, ""]).format(sign)
+    for suffix, delimiter in ((".csv", ","), (".csv", ";"), (".tsv", "\t")):
+        table = read_text(tmp_path, text.replace(",", delimiter), suffix)
+        np.testing.assert_array_equal(dense(table), expected)
+        assert table.missing == np.isnan(expected).sum()
+
+
+@pytest.mark.parametrize("sign", MISSING_SIGNS)
+def test_missing_values_of_pairs(tmp_path, sign):
+    text = f"b,x,1\na,y,{sign}\na,y,{sign}\n"
+    np.testing.assert_array_equal(
+        dense(read_text(tmp_path, text, layout="pairs")), [[1, 0], [0, np.nan]]
+    )
+    with pytest.raises(FileFormatError, match="different values"):
+        read_text(tmp_path, text + "a,y,1\n", layout="pairs")
+
+
 def test_lines_are_counted_across_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "_BLOCK_BYTES", 16)
     good = "n,a,b\n" + "".join(f'"r\n{i}",1,0\n' for i in range(50))
     assert read_text(tmp_path, good).shape == (50, 2)
     with pytest.raises(FileFormatError, match="line 102, field 3"):
-        read_text(tmp_path, good + "x,0,?\n")
+        read_text(tmp_path, good + "x,0,-\n")
     with pytest.raises(FileFormatError, match=r"line 102: .*blank"):
         read_text(tmp_path, good + "\n" * 40 + "x,0,1\n")
     assert read_text(tmp_path, good + "\n" * 40).shape == (50, 2)
@@ -158,6 +203,7 @@ def test_pairs_with_values(tmp_path):
         ("a,x\nb,\n", ["line 2", "column", "empty"]),
         ("a,x,1\nb,y,z\n", ["line 2", "field 3", "'z'"]),
         ("row,column\n", ["no pairs"]),
+        ("a,x,\nb,y,\n", ["field 3", "empty in every line", "delimiter"]),
     ],
 )
 def test_errors_in_pairs(tmp_path, text, parts):

@@ -2,6 +2,8 @@
 
 import gzip
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -56,6 +58,34 @@ HEAD = "%%MatrixMarket matrix coordinate integer general\n"
 def test_bad_matrix_market(tmp_path, text):
     with pytest.raises(FileFormatError, match=r"a\.mtx"):
         from_text(tmp_path, "a.mtx", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "99999999999999 99999999999999 1\n1 1 1\n",
+        HEAD + "3 3 99999999999999\n1 1 1\n",
+        "%%MatrixMarket matrix array integer general\n99999999 99999999\n1\n",
+    ],
+)
+@pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
+def test_sizes_beyond_all_memory_are_an_error_of_the_file(tmp_path, text, suffix):
+    content = gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode()
+    (tmp_path / f"a{suffix}").write_bytes(content)
+    # In a process of its own, since what scipy leaves behind could end it long after the error.
+    code = (
+        "import elbmf.io, sys\n"
+        "try: elbmf.io.read(sys.argv[1])\n"
+        "except elbmf.errors.InputError as error: print(error)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / f"a{suffix}")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout.startswith(f"{tmp_path / f'a{suffix}'}: not enough memory"), run.stdout
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])

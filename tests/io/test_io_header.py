@@ -53,6 +53,15 @@ def named(path, text, **options):
         # Ids that are partly numbers.
         ("17,1,0\nA3,0,1\nB,1,1\n", ROWS),
         ("true,false\nfalse,true\n", NONE),
+        # Missing values make neither a header nor row names, nor do they hide one.
+        ("1,0,NA\n0,1,1\n", NONE),
+        ("1,0,\n0,1,1\n", NONE),
+        (",0,1\n1,1,1\n1,0,0\n", NONE),
+        ("1,0\nNA,1\n0,1\n", NONE),
+        ("a,b\n1,NA\n,1\n", HEADER),
+        ("2001,2002,2003\n1,,0\n0,1,1\n", HEADER),
+        ("1,1,0\n2,?,0\n3,1,1\n", ROWS),
+        (",a,b\nr1,,\nr2,0,NA\n", BOTH),
         ("0\n1\n1\n", NONE),
         ("x\n1\n1\n", HEADER),
     ],
@@ -83,11 +92,10 @@ def test_forced(tmp_path, header, row_names):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        # Missing values never make a header or row names; they are reported.
-        ("1,0,NA\n0,1,1\n", "line 1, field 3"),
-        ("1,0,\n0,1,1\n", "line 1, field 3"),
-        (",0,1\n1,1,1\n1,0,0\n", "line 1, field 1"),
-        ("1,0\nNA,1\n0,1\n", "line 2, field 1"),
+        # Unclear cells never make a header or row names; they are reported.
+        ("1,0,none\n0,1,1\n", "line 1, field 3"),
+        ("-,0,1\n1,1,1\n1,0,0\n", "line 1, field 1"),
+        ("1,0\n.,1\n0,1\n", "line 2, field 1"),
         # One stray text in a column of numbers is not a name.
         ("a,b\n1,0\n1,0\nx,1\n0,1\n", "line 4, field 1"),
     ],

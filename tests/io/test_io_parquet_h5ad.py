@@ -116,17 +116,23 @@ def test_parquet_several_row_groups(pa, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
-        ({"x": [1, 0], "y": [0, None], "z": [1, 1], "w": [1, 1]}, "'y', row 1.*missing"),
         ({"x": ["p", None], "y": [0, 1], "z": [1, 1], "w": [1, 1]}, "'x', row 1.*missing"),
         ({"x": [1, 0], "y": ["p", "q"], "z": [1, 1], "w": [1, 1]}, "'y' is of type string"),
         ({"x": ["p", "p"], "y": ["q", "q"], "z": [1, 2]}, "different values"),
         ({"x": ["p", None], "y": ["q", "q"]}, "'x', row 1.*missing"),
-        ({"x": ["p", "q"], "y": ["q", "q"], "z": [1, None]}, "'z', row 1.*missing"),
     ],
 )
 def test_bad_parquet(pa, tmp_path, columns, match):
     with pytest.raises(FileFormatError, match=match):
         read(save(pa, tmp_path / "a.parquet", **columns))
+
+
+@pytest.mark.parametrize("values", [[1, 0, None], [True, False, None], [1.0, 0.0, None]])
+def test_parquet_null_is_a_missing_cell(pa, tmp_path, values):
+    path = save(pa, tmp_path / "a.parquet", n=["p", "q", "r"], x=values, y=[1, 1, 0], z=[0, 0, 1])
+    np.testing.assert_array_equal(dense(read(path)), [[1, 1, 0], [0, 1, 0], [np.nan, 0, 1]])
+    path = save(pa, tmp_path / "a.parquet", who=["p", "q", "r"], what=["x"] * 3, value=values)
+    np.testing.assert_array_equal(dense(read(path)), [[1], [0], [np.nan]])
 
 
 def test_parquet_layouts_are_checked(pa, tmp_path):
@@ -213,8 +219,13 @@ def test_bad_h5ad(h5py, tmp_path):
     with h5py.File(path, "w") as file:
         file["X"] = VALUES
         file["obs/_index"] = ["only one"]
-    with pytest.raises(InputError, match=r"2 rows.*got 1"):
+    with pytest.raises(FileFormatError, match=r"a\.h5ad: .*2 rows.*got 1"):
         read(path)
+    for words in (np.array([["yes", "no"]], object), np.array([[b"yes", b"no"]])):
+        with h5py.File(path, "w") as file:
+            file["X"] = words
+        with pytest.raises(FileFormatError, match=r"a\.h5ad: expected boolean or real numbers"):
+            read(path)
 
 
 @pytest.mark.parametrize(("suffix", "package"), [(".parquet", "pyarrow"), (".h5ad", "h5py")])

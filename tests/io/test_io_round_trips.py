@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from io_helpers import NAMES, assert_same, dense, tables
 from scipy import sparse
 
+from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, read, write
 
 NUMERIC = (bool, np.int64, np.float64)
@@ -35,6 +36,41 @@ def test_binary_text_tables_are_detected_whatever_their_names(tmp_path, table, s
     # An empty first cell beside names means that the first column holds row names.
     assume(table.row_names is not None or (table.column_names or ["a"])[0].strip() != "")
     assert_same(through(tmp_path, table, suffix), table)
+
+
+@SETTINGS
+@given(table=tables(missing=True))
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_missing_cells_do_not_change_what_is_detected(tmp_path, table, suffix):
+    assume(table.row_names is not None or (table.column_names or ["a"])[0].strip() != "")
+    assert_same(through(tmp_path, table, suffix), table)
+
+
+@SETTINGS
+@given(table=tables(dtypes=NUMERIC, names=PLAIN_NAMES, named=True, unique=True, missing=True))
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_missing_cells_are_kept_or_refused(tmp_path, table, known):
+    path = tmp_path / f"table{known.suffixes[0]}"
+    if table.missing and not known.keeps_missing:
+        message = f"{path.name}: the matrix has {table.missing} missing cells.*{known.name} cannot"
+        with pytest.raises(InputError, match=message):
+            write(path, table)
+        assert not path.exists()
+    elif known.keeps_missing:
+        write(path, table)
+        told = {"header": True, "row_names": True} if known.name in ("csv", "tsv") else {}
+        told |= {"layout": "wide"} if known.name == "parquet" else {}
+        assert_same(read(path, **told), table, names=known.keeps_names)
+
+
+@SETTINGS
+@given(table=tables(dtypes=NUMERIC, names=PLAIN_NAMES, named=True, unique=True, missing=True))
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_pairs_keep_missing_cells(tmp_path, table, suffix):
+    assume(table.values.nnz > 0)
+    options = {"layout": "pairs"} | ({} if suffix == ".parquet" else {"header": True})
+    found = through(tmp_path, table, suffix, options, layout="pairs")
+    np.testing.assert_equal(entries(found), entries(table))
 
 
 @SETTINGS

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils._param_validation import InvalidParameterError
+
 from elbmf.cli import solver_flags
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators import METHODS
@@ -60,8 +62,13 @@ def parameters(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
             f"{args.config}: there is no method {method!r}. Methods: {', '.join(METHODS)}."
         )
     values = {key: value for key, value in table.items() if key != "method"}
+    flags = solver_flags.given(args)
     try:
         from_file = solver_flags.by_any_name(METHODS[method], values)
-    except InputError as error:
+        # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
+        # may be anything.
+        used = {name: value for name, value in from_file.items() if name not in flags}
+        METHODS[method](**used)._validate_params()
+    except (InputError, InvalidParameterError) as error:
         raise InputError(f"{args.config}: {error}") from error
-    return method, {**from_file, **solver_flags.given(args)}
+    return method, {**from_file, **flags}

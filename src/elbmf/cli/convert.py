@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
-from elbmf.cli.outputs import writable_format
-from elbmf.errors import InputError
+from elbmf.cli.outputs import check_other_file, writable_format
 from elbmf.io import FORMATS, LabelledMatrix, write
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Read and write."""
     output = Path(args.output)
     chosen = writable_format(output, args.output_format)
+    check_other_file(output, args.data)
     options = {
         name: value
         for name, value in (("layout", args.output_layout), ("delimiter", args.output_delimiter))
@@ -54,15 +56,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     table = read_matrix(args.data, args)
     if args.binarize is not None:
         A = boolean(table, args.binarize, args.data)
+        values = A.to_csr()
         if A.hidden is not None:
-            raise InputError(
-                f"{args.data}: {A.hidden.ones} entries are missing, which are neither 0 nor 1. "
-                "Fill them or drop their rows or columns first."
-            )
-        table = LabelledMatrix(A.to_csr(), table.row_names, table.column_names)
+            values = values + np.nan * A.hidden.to_csr(np.float64)
+        table = LabelledMatrix(values, table.row_names, table.column_names)
     if not chosen.keeps_names and (table.row_names or table.column_names):
         console.warn(f"{output}: the format {chosen.name} does not keep all names.")
     write(output, table, format=args.output_format, **options)
     rows, columns = table.shape
-    console.note(f"Wrote {rows}×{columns} cells, {table.values.nnz} of them not 0, to {output}")
+    missing = f", {table.missing} missing" if table.missing else ""
+    filled = table.values.nnz - table.missing
+    console.note(f"Wrote {rows}×{columns} cells, {filled} of them not 0{missing}, to {output}")
     return 0

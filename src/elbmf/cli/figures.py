@@ -22,29 +22,41 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``shape``, ``ones`` (entries other than 0), ``density``, ``boolean``, for rows and columns
-        the first names, empty ones, duplicates and quantiles of their sums, ``memory`` in bytes;
-        where entries are not 0/1 also their values.
+        ``shape``, ``missing`` (cells), ``ones`` (known cells other than 0), ``density``,
+        ``boolean``, for rows and columns the first names, empty ones, duplicates and quantiles of
+        their sums, ``memory`` in bytes; where entries are not 0/1 also their values.
     """
-    by_rows = table.values
+    by_rows, missing = table.values, table.missing
+    known = _without_missing(by_rows) if missing else by_rows
     n, m = table.shape
     found: dict[str, Any] = {
         "shape": [n, m],
-        "ones": int(by_rows.nnz),
-        "density": by_rows.nnz / (n * m),
-        "boolean": bool(np.all(by_rows.data == 1)),
+        "missing": missing,
+        "ones": int(known.nnz),
+        "density": known.nnz / max(n * m - missing, 1),
+        "boolean": bool(np.all(known.data == 1)),
     }
-    for axis, lines in (("row", by_rows), ("column", sparse.csr_array(by_rows.T))):
+    for axis, lines, sums in (
+        ("row", by_rows, np.diff(known.indptr)),
+        ("column", sparse.csr_array(by_rows.T), np.bincount(known.indices, minlength=m)),
+    ):
         names = getattr(table, f"{axis}_names")
-        sums = np.diff(lines.indptr)
         found[f"{axis}_names"] = None if names is None else names[:_NAMES_SHOWN]
         found[f"empty_{axis}s"] = int((sums == 0).sum())
         found[f"duplicate_{axis}s"] = lines.shape[0] - np.unique(_fingerprints(lines)).size
         found[f"{axis}_sums"] = np.quantile(sums, _QUANTILES).tolist()
     found["memory"] = _memory(by_rows)
     if not found["boolean"]:
-        found |= _values(by_rows.data)
+        found |= _values(known.data)
     return found
+
+
+def _without_missing(values: Any) -> Any:
+    """Return a matrix with zeros in place of its missing cells."""
+    known = values.copy()
+    known.data[np.isnan(known.data)] = 0
+    known.eliminate_zeros()
+    return known
 
 
 def _fingerprints(lines: Any) -> NDArray[np.uint64]:
@@ -53,7 +65,9 @@ def _fingerprints(lines: Any) -> NDArray[np.uint64]:
     entries = keys[lines.indices]
     if lines.dtype != np.bool_:
         odd = np.uint64(0x9E3779B97F4A7C15)
-        entries *= lines.data.astype(np.float64).view(np.uint64) * odd | np.uint64(1)
+        values = lines.data.astype(np.float64)
+        values[np.isnan(values)] = np.nan  # there are several, told apart by their bits only
+        entries *= values.view(np.uint64) * odd | np.uint64(1)
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
     # Differences of sums that wrap around are right all the same.
     return before[lines.indptr[1:]] - before[lines.indptr[:-1]]

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     estimator = METHODS[method](**parameters)
     estimator._validate_params()
     folder = Path(args.output)
-    check_folder(folder, overwrite=args.overwrite)
+    check_folder(folder, args.data, overwrite=args.overwrite)
     table = read_matrix(args.data, args)
     A = boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
@@ -138,10 +138,16 @@ def fitted_model(
         "method": method,
         "parameters": noted,
         "seed": noted.get("random_state"),
-        "data": {"file": name, "shape": list(A.shape), "ones": A.ones},
+        "data": summary.data(name, A),
         "measures": measures(A, U, V, n_jobs=estimator.n_jobs),
         "n_iter": estimator.n_iter_,
         "epochs_seen": progress.epochs,
+        "n_components_used": estimator.n_components_,
+        # A list, because the keys of a saved model are sorted.
+        "stages": [
+            {"stage": stage, "cost": cost}
+            for stage, cost in getattr(estimator, "stages_", {}).items()
+        ],
         "run_losses": getattr(estimator, "run_losses_", [estimator.reconstruction_err_]),
         "stop_reason": "interrupted" if stopped else estimator.stop_reason_,
         "interrupted": interrupt.requested,

@@ -52,6 +52,7 @@ def _matrix_text(found: dict[str, Any], path: str) -> str:
         ("shape", f"{number(rows)} rows × {number(columns)} columns"),
         ("ones" if found["boolean"] else "not zero", number(found["ones"])),
         ("density", f"{found['density']:.4g}"),
+        ("missing cells", number(found["missing"])),
     ]
     for axis in ("row", "column"):
         names = found[f"{axis}_names"]

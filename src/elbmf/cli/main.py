@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # --help and --version
         return int(stop.code or 0)
     except UsageError as error:
-        console.error(f"{error}\nTry '{error.prog} --help'.")
+        console.error(f"{in_flags(str(error))}\nTry '{error.prog} --help'.")
         return _BAD_INPUT
     except BrokenPipeError:
         _forget_stdout()

@@ -2,24 +2,48 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from elbmf.errors import InputError
-from elbmf.io import Format, SavedModel, format_of, save_model
+from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, save_model
 
-__all__ = ["check_folder", "save", "writable_format"]
+__all__ = ["check_folder", "check_other_file", "save", "writable_format"]
 
 
-def check_folder(folder: Path, *, overwrite: bool) -> None:
+def check_other_file(output: Path, *inputs: str | Path) -> None:
+    """Raise where a file to write is one of those that are read, by whatever name.
+
+    Parameters
+    ----------
+    output : Path
+        The file to write; it need not exist.
+    *inputs : path-like
+        What is read.
+    """
+    for source in inputs:
+        with suppress(OSError):  # What does not exist is no other file.
+            if os.path.samefile(output, source):
+                raise InputError(
+                    f"{output}: writing there would replace {source}, which is read. "
+                    "Choose another name."
+                )
+
+
+def check_folder(folder: Path, *inputs: str, overwrite: bool) -> None:
     """Raise where a model could not be saved in a folder; nothing is made yet.
 
     Parameters
     ----------
     folder : Path
         The folder; it need not exist.
+    *inputs : str
+        Files that are read, which saving the model must not replace.
     overwrite : bool
         Whether it may hold something already.
     """
+    for name in MODEL_FILES:
+        check_other_file(folder / name, *inputs)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
     try:

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     U: Any = describe(A, model.V, weights_of(model, A), args.n_jobs) if reason else model.U
     values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs)
     if args.json:
-        data = {"file": args.data, "shape": list(A.shape), "ones": A.ones}
+        data = summary.data(args.data, A)
         console.result_json(
             {"model": args.model, "data": data, "transformed": bool(reason), "measures": values}
         )

@@ -1,7 +1,8 @@
 """What is said of a factorization: measures and components, as text and as data."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from elbmf.matrix import BooleanMatrix
 __all__ = [
     "components",
     "components_table",
+    "data",
     "measures_table",
     "measures_text",
     "versions",
@@ -35,6 +37,12 @@ _MEASURES = {
 def versions() -> dict[str, str]:
     """Return the versions that a result may depend on."""
     return {"elbmf": __version__, "python": platform.python_version(), "numpy": np.__version__}
+
+
+def data(name: str, A: BooleanMatrix) -> dict[str, Any]:
+    """Return what there is to note of the data."""
+    missing = A.cells - A.known
+    return {"file": name, "shape": list(A.shape), "ones": A.ones, "missing": missing}
 
 
 def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -88,11 +96,38 @@ def measures_table(measures: Mapping[str, float | None], ones: int) -> list[tupl
 
 
 def measures_text(info: Mapping[str, Any]) -> str:
-    """Lay out the measures and the course of a fit, from the notes of a model."""
+    """Lay out the measures and the course of a fit, from the notes of a model.
+
+    Models of earlier versions lack some of the notes.
+    """
     rows = measures_table(info["measures"], info["data"]["ones"])
+    if missing := info["data"].get("missing"):
+        rows.append(("missing cells", f"{number(missing)}, which count for nothing"))
     rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
     losses = info.get("run_losses", [])
     if len(losses) > 1:
         rows.append(("runs", f"{len(losses)}, losses {', '.join(map(number, losses))}"))
+    if info.get("stages"):
+        rows.append(("cost by stage", _stages(info["stages"])))
     rows.append(("seconds", times(info["seconds"]).removesuffix(" s")))
-    return figures(rows)
+    return figures(rows) + _unused_components(info)
+
+
+def _stages(stages: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the factors cost after each stage, and what that was less than before."""
+    costs = [stage["cost"] for stage in stages]
+    gains = [0, *(before - after for before, after in pairwise(costs))]
+    return ", ".join(
+        f"{stage['stage']} {number(stage['cost'])}" + (f" (−{number(gain)})" if gain else "")
+        for stage, gain in zip(stages, gains, strict=True)
+    )
+
+
+def _unused_components(info: Mapping[str, Any]) -> str:
+    """Say in a line of its own that some components are empty, and whether more would help."""
+    asked = info.get("parameters", {}).get("n_components")
+    used = info.get("n_components_used", asked)
+    if used == asked:
+        return ""
+    enough = ": these already leave no error" if info["measures"]["loss"] == 0 else ""
+    return f"\n{number(used)} of {number(asked)} components used{enough}"

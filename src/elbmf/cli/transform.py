@@ -15,8 +15,8 @@ from elbmf.cli.matrices import (
     read_matrix,
     weights_of,
 )
-from elbmf.cli.outputs import writable_format
-from elbmf.io import LabelledMatrix, load_model, write
+from elbmf.cli.outputs import check_other_file, writable_format
+from elbmf.io import MODEL_FILES, LabelledMatrix, load_model, write
 from elbmf.refine import describe
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -50,6 +50,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, describe, write."""
     output = None if args.output in (None, "-") else Path(args.output)
     chosen = writable_format(output or Path("stdout.tsv"))
+    if output is not None:
+        check_other_file(output, args.data, *(Path(args.model) / name for name in MODEL_FILES))
     model = load_model(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
     A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)

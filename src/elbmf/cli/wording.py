@@ -16,6 +16,7 @@ _NAMED = (
     "layout",
     "overwrite",
     "row_names",
+    "time_limit",
 )
 _ASSIGNMENT = re.compile(rf"\b({'|'.join(_NAMED)})=('[^']*'|\"[^\"]*\"|-?\w+(?:\.\w+)*)")
 

@@ -3,7 +3,6 @@
 A method itself only factorizes.
 """
 
-import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.boolean import Weights, boolean_product, cover
 from elbmf.errors import InputError
+from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.refine import describe
@@ -69,6 +69,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         V: the columns of each component.
     membership_ : ndarray of bool, of shape (n_samples, n_components)
         U: the components of each row of the training data.
+    n_components_ : int
+        Components that cover anything: as a rule all, unless fewer already leave no error.
     reconstruction_err_ : int
         ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing.
     n_iter_ : int
@@ -128,21 +130,18 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         self._validate_params()
-        if isinstance(self.n_components, bool):
-            raise InputError(f"n_components must be a number; got {self.n_components}.")
         A = self._read(X, missing, reset=True)
         shorter = min(A.shape)
         if self.n_components > shorter:
-            warnings.warn(
+            warn_caller(
                 f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
-                f"matrix can need: {shorter} components already give an exact factorization.",
-                UserWarning,
-                stacklevel=2,
+                f"matrix can need: {shorter} components already give an exact factorization."
             )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         fitted = self._factorize(A, np.random.default_rng(seed))
         self.components_ = fitted.V
         self.membership_ = fitted.U
+        self.n_components_ = int((fitted.U.any(axis=0) & fitted.V.any(axis=1)).sum())
         self.n_iter_ = fitted.n_iter
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
@@ -193,6 +192,12 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         A = self._read(X, missing, reset=False)
         U = self._describe(A)
         return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        # Python takes True for the whole number 1.
+        if isinstance(self.n_components, bool):
+            raise InputError(f"n_components must be a number; got {self.n_components}.")
 
     def _describe(self, A: BooleanMatrix) -> Bools:
         return describe(A, self.components_, self._weights(A.shape), self._threads)

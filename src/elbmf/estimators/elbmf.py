@@ -2,7 +2,6 @@
 
 import logging
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -18,6 +17,7 @@ from elbmf.boolean import Weights, cover
 from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.warning import warn_caller
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
@@ -62,6 +62,16 @@ _NOT_BOOLEAN = 1e-3
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
+
+
+class _FiniteEffort(Interval):
+    """Values of ``effort``; a message about any other names what to set for an endless search."""
+
+    def __init__(self) -> None:
+        super().__init__(Real, 0, None, closed="left")
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
 
 
 class ELBMF(BooleanFactorizer):
@@ -133,10 +143,8 @@ class ELBMF(BooleanFactorizer):
 
     Attributes
     ----------
-    components_, membership_, reconstruction_err_, n_iter_, stop_reason_, history_
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_
         As of every method, see `BooleanFactorizer`; of the best run.
-    n_components_ : int
-        Components that cover anything; fewer than asked for when these leave no error.
     run_losses_ : list of int
         Loss of every run, before the search.
     stages_ : dict of str to int
@@ -171,7 +179,7 @@ class ELBMF(BooleanFactorizer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "refine": ["boolean"],
-        "effort": [Interval(Real, 0, None, closed="left")],
+        "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
@@ -244,9 +252,8 @@ class ELBMF(BooleanFactorizer):
         if local is not None and runs[-1][0].stop_reason != "callback":
             best = self._improve(local, [fitted for fitted, _ in runs], generator, began, state)
         _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
-        used = best.U.any(axis=0) & best.V.any(axis=1)
-        self.n_components_ = int(used.sum())
         if self.refine:
+            used = best.U.any(axis=0) & best.V.any(axis=1)
             order = np.argsort(~used, kind="stable")
             best.U, best.V = best.U[:, order], best.V[order]
         self._warn_unless_boolean(best)
@@ -409,12 +416,11 @@ class ELBMF(BooleanFactorizer):
                 "and rate unset for the schedule that ends Boolean by itself."
             )
         gap, lam = fitted.history["gap"][-1], fitted.history["lam"][-1]
-        warnings.warn(
+        warn_caller(
             f"Stopped after {fitted.n_iter} epochs ({fitted.stop_reason}) with a Boolean gap of "
             f"{gap:.2g} (tol={self.tol:g}) at λ_t={lam:.3g}; the factors were rounded, which may "
             f"cost some loss. {remedy}",
             ConvergenceWarning,
-            stacklevel=2,
         )
 
 

@@ -10,15 +10,16 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elbmf.errors import InputError
+from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, check_content, format_of
-from elbmf.io.model import SavedModel, load_model, save_model
-from elbmf.io.streams import replacing
-from elbmf.io.table import LabelledMatrix
+from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
+from elbmf.io.streams import reason, replacing
+from elbmf.io.table import LabelledMatrix, TableError
 
 __all__ = [
     "FORMATS",
+    "MODEL_FILES",
     "Format",
     "LabelledMatrix",
     "SavedModel",
@@ -47,13 +48,22 @@ def read(
     Returns
     -------
     LabelledMatrix
-        The matrix and the names of its rows and columns, where the file has them.
+        The matrix and the names of its rows and columns, where the file has them. Missing cells
+        (NaN, null, in text also empty ones, NA and ?) are stored as NaN.
     """
     source = Path(path)
     chosen = format_of(source, format)
     chosen.check_options(options, action="read")
     check_content(source, chosen)
-    return chosen.read(source, **options)
+    try:
+        return chosen.read(source, **options)
+    except TableError as error:
+        raise FileFormatError(f"{source}: {error}") from error
+    except MemoryError as error:
+        raise InputError(
+            f"{source}: not enough memory for the matrix that the file announces "
+            f"({reason(error)}). If that is not its size, write the file again."
+        ) from error
 
 
 def write(
@@ -71,7 +81,8 @@ def write(
         The file; a text format is gzipped where the name ends in ``.gz``.
     table : LabelledMatrix
         The matrix and its names. Formats that cannot hold names (``Format.keeps_names``)
-        leave them out.
+        leave them out; those that cannot hold missing cells (``Format.keeps_missing``) are
+        refused where there are any.
     format : str, optional
         Name of the format (see `FORMATS`); by default the suffix of the file decides.
     **options
@@ -83,6 +94,12 @@ def write(
         raise InputError(f"{target}: files of the format {chosen.name} can only be read.")
     chosen.check_options(options, action="write")
     _check_names(table)
+    if table.missing and not chosen.keeps_missing:
+        raise InputError(
+            f"{target}: the matrix has {table.missing} missing cells, which files of the format "
+            f"{chosen.name} cannot hold. Write another format, such as csv or npz, or fill them "
+            "in first."
+        )
     with replacing(target, compress=chosen.text and target.suffix.lower() == ".gz") as stream:
         chosen.write(stream, table, **options)
 

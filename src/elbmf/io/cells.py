@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["CellError", "CellValues", "is_missing", "is_number", "is_text", "parse_cell"]
+__all__ = [
+    "CellError",
+    "CellValues",
+    "cell_text",
+    "is_missing",
+    "is_number",
+    "is_text",
+    "parse_cell",
+]
 
 _BOOLEANS = {"true": 1.0, "false": 0.0}
-_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", ".", "-"}
+_MISSING = {"", "na", "nan", "null", "?"}
+# With some a missing value, with others a plain no, so neither is guessed.
+_UNCLEAR = {"n/a", "#n/a", "none", "nil", ".", "-"}
+_WRITTEN_MISSING = "NA"
+# Beyond, not every whole number is a float.
+_EXACT_WHOLE = 2.0**53
 _CACHE_LIMIT = 1 << 16
 
 
@@ -16,22 +29,21 @@ class CellError(ValueError):
 
 
 def is_missing(cell: str) -> bool:
-    """Whether a cell is empty or one of the usual signs for a missing value."""
+    """Whether a cell is empty or says that its value is missing: NA, NaN, null or ?."""
     return cell.strip().lower() in _MISSING
 
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a finite number, or true or false."""
     try:
-        parse_cell(cell)
+        return not math.isnan(parse_cell(cell))
     except CellError:
         return False
-    return True
 
 
 def is_text(cell: str) -> bool:
-    """Whether a cell is neither a number, finite or not, nor a sign for a missing value."""
-    if is_missing(cell) or is_number(cell):
+    """Whether a cell is neither a number, finite or not, nor a sign for a missing value or no."""
+    if is_missing(cell) or is_number(cell) or cell.strip().lower() in _UNCLEAR:
         return False
     try:
         return "_" in cell or not math.isinf(float(cell))
@@ -40,7 +52,7 @@ def is_text(cell: str) -> bool:
 
 
 def parse_cell(cell: str) -> float:
-    """Return the number in a cell; true and false count as 1 and 0.
+    """Return the number in a cell: true and false count as 1 and 0, a missing value is NaN.
 
     Parameters
     ----------
@@ -50,10 +62,10 @@ def parse_cell(cell: str) -> float:
     text = cell.strip()
     if text.lower() in _BOOLEANS:
         return _BOOLEANS[text.lower()]
-    if not text:
-        raise CellError("the cell is empty, which is a missing value and not 0")
     if is_missing(text):
-        raise CellError(f"the cell is {cell!r}, which is a missing value and not 0")
+        return math.nan
+    if text.lower() in _UNCLEAR:
+        raise CellError(f"the cell is {cell!r}, which may mean 0 or a missing value")
     try:
         # float() alone would take the digit separators of Python source, as in 1_000.
         value = math.nan if "_" in text else float(text)
@@ -63,6 +75,14 @@ def parse_cell(cell: str) -> float:
         shown = cell if len(cell) <= 60 else cell[:57] + "..."
         raise CellError(f"the cell is {shown!r}, which is not a finite number")
     return value
+
+
+def cell_text(value: float) -> str:
+    """Return how a number or a missing value is written, so that `parse_cell` reads it back."""
+    if math.isnan(value):
+        return _WRITTEN_MISSING
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_WHOLE
+    return repr(int(value) if whole else value)
 
 
 class CellValues(dict[str, float]):

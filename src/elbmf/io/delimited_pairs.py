@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.cells import CellError, CellValues
+from elbmf.io.cells import CellError, CellValues, cell_text
 from elbmf.io.delimited_text import DelimitedText, quoted
 from elbmf.io.header import Record
 from elbmf.io.table import LabelledMatrix, compact, csr_from_pairs
@@ -44,6 +44,7 @@ class PairReader:
         self._columns: list[np.ndarray] = []
         self._values: list[np.ndarray] = []
         self._parsed = CellValues()
+        self._has_values = False
 
     def add(self, first_line: int, block: bytes) -> None:
         """Append a block of lines that begins at a given line of the file."""
@@ -67,13 +68,14 @@ class PairReader:
             rows.append(row_codes.setdefault(fields[0], len(row_codes)))
             columns.append(column_codes.setdefault(fields[1], len(column_codes)))
             if self.fields == 3:
+                self._has_values = self._has_values or bool(fields[2].strip())
                 try:
                     values.append(self._parsed[fields[2]])
                 except CellError as error:
                     raise FileFormatError(
                         f"{self.text.path}, line {line}, field 3 (the value): {error}. Values "
-                        "must be 0 or 1, true or false, or numbers. If the first line is a "
-                        "header, pass header=True."
+                        "must be 0 or 1, true or false, or numbers, empty or NA where one is "
+                        "missing. If the first line is a header, pass header=True."
                     ) from error
         self._rows.append(np.array(rows, dtype=np.int64))
         self._columns.append(np.array(columns, dtype=np.int64))
@@ -85,6 +87,11 @@ class PairReader:
             raise FileFormatError(
                 f"{self.text.path}: found a header and no pairs below it. If the first line is a "
                 "pair, pass header=False."
+            )
+        if self.fields == 3 and not self._has_values:
+            raise FileFormatError(
+                f"{self.text.path}: field 3 (the value) is empty in every line. Remove the "
+                "delimiter too many, or write NA where values are missing."
             )
         rows, columns = np.concatenate(self._rows), np.concatenate(self._columns)
         values = np.concatenate(self._values) if self.fields == 3 else None
@@ -135,4 +142,4 @@ def pair_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
         entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True
     ):
         fields = [rows[row], columns[column]]
-        yield delimiter.join(fields if binary else [*fields, repr(value)]) + "\n"
+        yield delimiter.join(fields if binary else [*fields, cell_text(value)]) + "\n"

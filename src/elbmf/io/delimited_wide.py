@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.cells import CellError, CellValues, is_text, parse_cell
+from elbmf.io.cells import CellError, CellValues, cell_text, is_text, parse_cell
 from elbmf.io.delimited_text import DelimitedText, quoted
 from elbmf.io.header import Record
 from elbmf.io.table import CsrBuilder, LabelledMatrix, compact
@@ -46,6 +46,12 @@ class WideReader:
         self.column_names = None
         if header:
             self.column_names = first if one_short or not row_names else first[1:]
+        # Columns without a title of their own, in which no line has had anything so far: what a
+        # delimiter too many in every line looks like.
+        titles = None if one_short else self.column_names
+        self._blank_columns = {
+            column for column in range(self.columns) if not (titles and titles[column].strip())
+        }
         self.row_names: list[str] = []
         self._values = CellValues()
         self._builder = CsrBuilder(self.columns)
@@ -61,6 +67,8 @@ class WideReader:
         cells = self._add_single_digits(block)
         if cells is None:
             cells = self._add_records(first_line, block)
+        else:
+            self._blank_columns.clear()
         self._builder.add(cells)
 
     def table(self) -> LabelledMatrix:
@@ -70,6 +78,12 @@ class WideReader:
             raise FileFormatError(
                 f"{self.text.path}: found a header and no line of data below it. If the first "
                 "line is data, pass header=False."
+            )
+        if self._blank_columns:
+            raise FileFormatError(
+                f"{self.text.path}: field {min(self._blank_columns) + 1 + self.named_rows} has no "
+                "title and is empty in every line. Remove the delimiter too many, or write NA "
+                "where values are missing."
             )
         values = sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
         names = self.row_names if self.named_rows else None
@@ -140,8 +154,15 @@ class WideReader:
             for line, fields in self.text.records(text, first_line):
                 if len(fields) != self.fields:
                     raise self._ragged(line, fields)
+                if not any(map(str.strip, fields)):
+                    raise FileFormatError(
+                        f"{self.text.path}, line {line}: all fields are empty. Remove the line, "
+                        "or write NA where values are missing."
+                    )
                 if self.named_rows:
                     self.row_names.append(fields.pop(0))
+                if self._blank_columns:
+                    self._blank_columns = {j for j in self._blank_columns if not fields[j].strip()}
                 current = line, fields
                 yield fields
 
@@ -165,13 +186,14 @@ class WideReader:
             try:
                 parse_cell(cell)
             except CellError as error:
-                advice = "Cells must be 0 or 1, true or false, or numbers."
+                advice = (
+                    "Cells must be 0 or 1, true or false, or numbers; empty or NA where a value "
+                    "is missing."
+                )
                 if is_text(cell) and position == 0 and not self.named_rows:
                     advice += " If the first column holds row names, pass row_names=True."
                 elif is_text(cell) and self.column_names is None:
                     advice += " If the first line is a header, pass header=True."
-                elif not is_text(cell):
-                    advice += " Fill in the value or remove its row or column."
                 return FileFormatError(
                     f"{self.text.path}, line {line}, {self._column(position)}: {error}. {advice}"
                 )
@@ -207,7 +229,8 @@ def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
     values = table.values
     # One row of zeros, in which the cells that are not zero are set and then reset.
     cells = ["0"] * columns
-    texts = ["1"] * values.nnz if values.dtype == bool else list(map(repr, values.data.tolist()))
+    binary = values.dtype == bool
+    texts = ["1"] * values.nnz if binary else list(map(cell_text, values.data.tolist()))
     indices, bounds = values.indices.tolist(), values.indptr.tolist()
     for row in range(rows):
         stored = range(bounds[row], bounds[row + 1])

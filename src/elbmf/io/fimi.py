@@ -144,4 +144,5 @@ FIMI = Format(
     write=write_fimi,
     text=True,
     keeps_names=False,
+    keeps_missing=False,
 )

@@ -36,6 +36,8 @@ class Format:
         Beginnings of which every such file has one; empty where there is none.
     keeps_names : bool
         Whether a written file holds the names of rows and columns.
+    keeps_missing : bool
+        Whether a written file can tell missing cells from zeros.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Format:
     text: bool = False
     magic: tuple[bytes, ...] = ()
     keeps_names: bool = True
+    keeps_missing: bool = True
 
     @property
     def read_options(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Whether a text table begins with a header line and with a column of row names.
 
 The rules, for what the caller leaves on "auto". They look at the first lines of the file; a
-*text* is a cell that is neither a number, true or false, nor a sign for a missing value.
+*text* is a cell that is neither a number, true or false, nor a sign for a missing value. Missing
+values speak neither for names nor against them: among cells of only 0 and 1 there may be some.
 
 The first column holds row names when one of these is so:
 
@@ -16,7 +17,7 @@ The first column holds row names when one of these is so:
 The first line is a header when one of these is so for its cells, without that of the row names:
 
 1. it has one field less than all others;
-2. one of them is text (a missing value alone never makes a header: it is reported);
+2. one of them is text (a missing value alone never makes a header: it is data);
 3. its last cell is quoted and that of the next line is not;
 4. the cell above the row names is empty and not quoted;
 5. they are at least three distinct whole numbers, not just 0 and 1, above cells of only 0 and 1
@@ -150,7 +151,7 @@ def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
     first, below = sample[0].fields[skipped:], sample[1:]
     if any(map(is_text, first)):
         rows = [record.fields[skipped:] for record in below]
-        binary_cells = [cell for cell in first if _is_binary([[cell]])]
+        binary_cells = [cell for cell in first if is_number(cell) and _is_binary([[cell]])]
         repeated = len(set(binary_cells)) < len(binary_cells)
         # Names are rarely given twice, and never to so many columns.
         if below and repeated and _is_binary(rows) and not sample[0].last_quoted:
@@ -195,11 +196,13 @@ def _is_title(cell: str) -> bool:
 
 
 def _is_binary(rows: Iterable[Sequence[str]]) -> bool:
-    """Whether all cells are 0 or 1 (or true or false)."""
+    """Whether all cells that are not missing are 0 or 1 (or true or false)."""
     seen: set[str] = set()
     for cells in rows:
         seen.update(cells)
-    return all(is_number(cell) and parse_cell(cell) in (0, 1) for cell in seen)
+    return all(
+        is_missing(cell) or (is_number(cell) and parse_cell(cell) in (0, 1)) for cell in seen
+    )
 
 
 def _whole_numbers(cells: Sequence[str]) -> list[int] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import IO, Any
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError
 from elbmf.io.format import Format
 from elbmf.io.streams import open_bytes, reason
-from elbmf.io.table import LabelledMatrix, canonical_csr
+from elbmf.io.table import LabelledMatrix
 
 __all__ = ["MATRIX_MARKET", "read_matrix_market", "write_matrix_market"]
 
@@ -35,17 +36,19 @@ def read_matrix_market(path: Path) -> LabelledMatrix:
     with open_bytes(path) as stream:
         try:
             matrix = mmread(stream)
-        except (ValueError, OverflowError, IndexError, TypeError) as error:
+        except (ValueError, OverflowError, IndexError, TypeError, MemoryError) as error:
+            # What is left of scipy's reader uses the stream when it goes, which ends the process
+            # if the stream is closed by then.
+            traceback.clear_frames(error.__traceback__)
+            if isinstance(error, MemoryError):
+                raise
             raise FileFormatError(
                 f"{path}: not a valid Matrix Market file, or cut off: {reason(error)}. "
                 "Check the line named, or copy the file again."
             ) from error
     if "pattern" in first_line:
         matrix = matrix.astype(bool)
-    try:
-        return LabelledMatrix(canonical_csr(matrix))
-    except InputError as error:
-        raise FileFormatError(f"{path}: {error}") from error
+    return LabelledMatrix(matrix)
 
 
 def write_matrix_market(stream: IO[bytes], table: LabelledMatrix) -> None:

@@ -4,7 +4,9 @@ Files of the folder:
 
 ``model.json``
     ``format`` ("elbmf-model"), ``format_version``, ``shape`` (rows, components, columns),
-    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes.
+    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes;
+    ``elbmf fit`` notes among others ``measures``, ``stages`` (what the factors cost after each)
+    and ``n_components_used``.
 ``factors.npz``
     Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
     ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are
@@ -36,11 +38,14 @@ from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["SavedModel", "load_model", "save_model"]
+__all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
 _JSON, _FACTORS = "model.json", "factors.npz"
+
+MODEL_FILES = (_FACTORS, *MODEL_TABLES, _JSON)
+"""What saving a model in a folder replaces or removes, the description last."""
 
 
 @dataclass
@@ -56,7 +61,8 @@ class SavedModel:
     row_names, column_names : list of str, optional
         Names of the rows and columns of the matrix.
     info : dict
-        Notes that JSON can hold: method, parameters, measures, history, versions.
+        Notes that JSON can hold: method, parameters, measures, stages, history, versions. Which
+        of them there are is up to who saves, so who reads must do without any.
     """
 
     U: sparse.csr_array
@@ -180,7 +186,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
 
 def _replace_files(source: Path, target: Path) -> None:
     """Move the new files over the old ones; the description last, since it ties them together."""
-    for file_name in (_FACTORS, *MODEL_TABLES, _JSON):
+    for file_name in MODEL_FILES:
         if (source / file_name).exists():
             os.replace(source / file_name, target / file_name)
         else:

@@ -116,14 +116,22 @@ def _column(pyarrow: Any, file: Any, schema: Any, position: int) -> Any:
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
-def _no_nulls(path: Path, cells: Any, name: str, first_row: int = 0) -> Any:
+def _names(path: Path, cells: Any, column: str, first_row: int = 0) -> Any:
+    """Return the cells of a column of names, of which none may be missing."""
     if cells.null_count:
         row = first_row + int(np.argmax(cells.is_null().to_numpy(zero_copy_only=False)))
         raise FileFormatError(
-            f"{path}, column {name!r}, row {row} (from 0): the value is missing (null), which is "
-            "not 0. Fill it in or remove its row or column."
+            f"{path}, column {column!r}, row {row} (from 0): the name is missing (null). "
+            "Fill it in or remove its row."
         )
     return cells
+
+
+def _values(pyarrow: Any, cells: Any) -> np.ndarray:
+    """Return the cells of a column of values; null becomes NaN."""
+    if cells.null_count:
+        cells = cells.cast(pyarrow.float64(), safe=False)
+    return cells.to_numpy(zero_copy_only=False)
 
 
 def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
@@ -135,8 +143,7 @@ def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMat
     codes: list[np.ndarray] = []
     names: list[list[str]] = []
     for position in (0, 1):
-        cells = _column(pyarrow, file, schema, position)
-        _no_nulls(path, cells, schema.names[position])
+        cells = _names(path, _column(pyarrow, file, schema, position), schema.names[position])
         if pyarrow.types.is_dictionary(cells.type):
             cells = cells.cast(cells.type.value_type)
         # Encoding anew gives the names that occur, in the order in which they do.
@@ -147,8 +154,7 @@ def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMat
     if len(schema) == 3:
         if not _is_number(pyarrow, schema.types[2]):
             raise _not_numeric(path, schema, 2)
-        cells = _no_nulls(path, _column(pyarrow, file, schema, 2), schema.names[2])
-        values = cells.to_numpy(zero_copy_only=False)
+        values = _values(pyarrow, _column(pyarrow, file, schema, 2))
     shape = (len(names[0]), len(names[1]))
     matrix, conflict = csr_from_pairs(codes[0], codes[1], values, shape)
     if conflict is not None:
@@ -186,13 +192,11 @@ def _read_wide(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatr
     rows_per_batch = max(1, min(_ROWS_PER_GROUP, _CELLS_PER_BLOCK // len(kinds)))
     first_row = 0
     for batch in file.iter_batches(batch_size=rows_per_batch):
-        columns = [
-            _no_nulls(path, cells, name, first_row)
-            for cells, name in zip(batch.columns, all_names, strict=True)
-        ]
+        columns = list(batch.columns)
         if index_position is not None:
-            row_names += map(str, columns.pop(index_position).to_pylist())
-        dense = [cells.to_numpy(zero_copy_only=False) for cells in columns]
+            cells = _names(path, columns.pop(index_position), all_names[index_position], first_row)
+            row_names += map(str, cells.to_pylist())
+        dense = [_values(pyarrow, cells) for cells in columns]
         builder.add(np.stack(dense, axis=1) if dense else np.zeros((len(batch), 0), bool))
         first_row += len(batch)
     names = None if index_position is None else row_names
@@ -223,7 +227,7 @@ def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wi
             "column": _categories(pyarrow, entries.col, table.column_labels()),
         }
         if table.values.dtype != bool:
-            columns["value"] = pyarrow.array(entries.data)
+            columns["value"] = pyarrow.array(entries.data, from_pandas=True)
         parquet.write_table(pyarrow.table(columns), stream)
         return
     rows, width = table.shape
@@ -236,7 +240,8 @@ def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wi
     with parquet.ParquetWriter(stream, schema) as writer:
         for start in range(0, rows, step):
             dense = table.values[start : start + step].toarray(order="F")
-            arrays = [pyarrow.array(dense[:, column]) for column in range(width)]
+            # "From pandas" means that NaN becomes null, as missing values are noted here.
+            arrays = [pyarrow.array(dense[:, j], from_pandas=True) for j in range(width)]
             if table.row_names is not None:
                 arrays.insert(0, pyarrow.array(table.row_names[start : start + step]))
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))

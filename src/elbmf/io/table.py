@@ -11,7 +11,18 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 
-__all__ = ["CsrBuilder", "LabelledMatrix", "canonical_csr", "compact", "csr_from_pairs"]
+__all__ = [
+    "CsrBuilder",
+    "LabelledMatrix",
+    "TableError",
+    "canonical_csr",
+    "compact",
+    "csr_from_pairs",
+]
+
+
+class TableError(InputError):
+    """Values or names make no table; the message does not say which file they are from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +32,9 @@ class LabelledMatrix:
     Parameters
     ----------
     values : scipy.sparse.csr_array
-        Boolean or real matrix. Any other 2-d sparse or dense matrix is converted. It is kept in
-        canonical form: indices sorted, duplicates summed, no stored zeros.
+        Boolean or real matrix; a stored NaN is a missing cell. Any other 2-d sparse or dense
+        matrix is converted. It is kept in canonical form: indices sorted, duplicates summed, no
+        stored zeros.
     row_names, column_names : sequence of str, optional
         One name per row or column; None where the file has no names.
     """
@@ -44,6 +56,11 @@ class LabelledMatrix:
         rows, columns = self.values.shape
         return int(rows), int(columns)
 
+    @property
+    def missing(self) -> int:
+        """Number of missing cells."""
+        return int(np.isnan(self.values.data).sum()) if self.values.dtype.kind == "f" else 0
+
     def row_labels(self) -> list[str]:
         """Return the row names, or "0", "1", ... where there are none."""
         return _labels(self.row_names, self.shape[0])
@@ -59,17 +76,17 @@ def _labels(names: list[str] | None, count: int) -> list[str]:
 
 def _checked_names(names: Sequence[str], field: str, expected: int) -> list[str]:
     if isinstance(names, str):
-        raise InputError(f"{field} must be a list of strings, got the single string {names!r}.")
+        raise TableError(f"{field} must be a list of strings, got the single string {names!r}.")
     checked = [str(name) if isinstance(name, str) else name for name in names]
     for position, name in enumerate(checked):
         if not isinstance(name, str):
-            raise InputError(
+            raise TableError(
                 f"{field} must be strings; the one at position {position} is {name!r} of type "
                 f"{type(name).__name__}. Convert it with str()."
             )
     if len(checked) != expected:
         kind = field.removesuffix("_names")
-        raise InputError(
+        raise TableError(
             f"{field} must hold one name for each of the {expected} {kind}s of the matrix, "
             f"got {len(checked)}."
         )
@@ -91,9 +108,9 @@ def canonical_csr(matrix: Any) -> sparse.csr_array:
     """
     source: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if source.ndim != 2:
-        raise InputError(f"expected a matrix with 2 dimensions, got {source.ndim}.")
+        raise TableError(f"expected a matrix with 2 dimensions, got {source.ndim}.")
     if source.dtype.kind not in "biuf":
-        raise InputError(
+        raise TableError(
             f"expected boolean or real numbers, got a matrix of type {source.dtype}. "
             "Convert it to bool, int or float first."
         )
@@ -112,7 +129,7 @@ def compact(data: np.ndarray) -> np.ndarray:
     """Return the stored values of a text file in the narrowest type that holds them.
 
     Text has no types, so the values decide: all ones is bool, whole numbers are int64,
-    anything else stays as it is.
+    anything else, also what has missing values, stays as it is.
     """
     if data.dtype == bool or bool(np.all(data == 1)):
         return np.ones(data.shape, dtype=bool)
@@ -146,7 +163,8 @@ def csr_from_pairs(
     matrix : scipy.sparse.csr_array
         The matrix; repeated entries count once.
     conflict : tuple of int, or None
-        Row and column of an entry that is repeated with a different value, if any.
+        Row and column of an entry that is repeated with a different value, if any; what is
+        missing twice is not different.
     """
     keys = rows.astype(np.int64) * max(shape[1], 1) + columns
     if values is None:
@@ -158,7 +176,8 @@ def csr_from_pairs(
     # Sorting and comparing neighbours: several times faster than numpy.unique.
     repeated = np.zeros(keys.size, dtype=bool)
     repeated[1:] = keys[1:] == keys[:-1]
-    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]))
+    both_missing = np.isnan(data[1:]) & np.isnan(data[:-1])
+    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]) & ~both_missing)
     if conflicts.size:
         row, column = divmod(int(keys[conflicts[0]]), shape[1])
         return sparse.csr_array(shape, dtype=data.dtype), (row, column)
