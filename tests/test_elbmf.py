@@ -356,11 +356,11 @@ def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
     model = ELBMF(
         4, n_init=n_init, max_iter=60, effort=0.2, extra_weight=extra_weight, random_state=0
     ).fit(X)
-    order = ["rounding", "refinement", "recombination", "search"]
-    assert {"rounding", "refinement", "search"} <= set(model.stages_) <= set(order)
-    costs = [model.stages_[stage] for stage in order if stage in model.stages_]
-    assert list(model.stages_) == [stage for stage in order if stage in model.stages_]
-    assert costs == sorted(costs, reverse=True)
+    assert list(model.stages_) == ["rounding", "refinement", "reduction", "recombination", "search"]
+    costs = list(model.stages_.values())
+    # The reduction leaves fewer components, which may cost more.
+    assert costs[0] >= costs[1]
+    assert costs[2:] == sorted(costs[2:], reverse=True)
     weights = Weights.of(extra_weight, X.shape)
     factors = model.membership_, model.components_
     assert costs[-1] == naive.cost(DATA[name], *factors, weights, hidden)

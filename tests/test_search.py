@@ -359,11 +359,35 @@ def test_more_effort_pays():
     assert losses[1] < losses[0]
 
 
+@pytest.mark.parametrize("n_components", [1, 2, 4])
+def test_a_reduction_does_with_fewer_components(n_components):
+    local, factors = start(NOISY, 6)
+    before = factors.cost
+    with Search(local, np.random.default_rng(0), 1e6) as search:
+        reduced = search.reduce(factors, n_components)
+    U, V = reduced.to_arrays()
+    assert U.shape[1] == V.shape[0] == n_components
+    assert reduced.cost == naive.cost(NOISY, U, V, Weights(), None)
+    assert factors.cost == before
+
+
+def test_a_reduction_lets_one_half_of_a_group_stand_in_for_the_other():
+    A = np.zeros((40, 30), dtype=bool)
+    A[:20, :15] = A[20:25, 20:24] = True
+    U, V = np.zeros((40, 3), dtype=bool), np.zeros((3, 30), dtype=bool)
+    # A group that is split costs most to lose either half of, but nothing when the rest adapts.
+    U[:10, 0] = U[10:20, 1] = U[20:25, 2] = True
+    V[0, :15] = V[1, :15] = V[2, 20:24] = True
+    local = LocalSearch(BooleanMatrix.from_array(A), None, 1)
+    with Search(local, np.random.default_rng(0), 1e6) as search:
+        assert search.reduce(local.pack(U, V, with_spare=True), 2).cost == 0
+
+
 def test_a_time_limit_ends_the_fit():
     for time_limit in (0, 0.5):
         model = ELBMF(5, effort=1e9, time_limit=time_limit, random_state=0).fit(NOISY)
         assert model.reconstruction_err_ == model.stages_["search"]
-        assert model.stages_["search"] <= model.stages_["refinement"]
+        assert model.stages_["search"] <= model.stages_["reduction"]
 
 
 def test_the_callback_sees_relaxation_and_then_search():

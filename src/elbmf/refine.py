@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from elbmf.boolean import Bools, Weights, boolean_array, cover, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
+from elbmf.kernels.moves import shrink
 from elbmf.kernels.rows import (
     DESCRIBE,
     OWN,
@@ -103,6 +104,18 @@ class LocalSearch:
             if quiet == 2 or (not changed and turn > 0):
                 break
         return int(work[0])
+
+    def shrink(self, U: Bools, V: Bools, count: int) -> tuple[Bools, Bools, int]:
+        """Drop components, each time the least useful as it stands, until so many are left.
+
+        Returns the factors, and what it took.
+        """
+        factors = self.pack(U, V)
+        work = np.zeros(1, dtype=np.int64)
+        shrink(self.lines, factors.bits, count, self.weights.missed, self.weights.extra, work)
+        U, V = factors.to_arrays()
+        kept = np.argsort(~factors.used(), kind="stable")[:count]
+        return U[:, kept], V[kept], int(work[0])
 
     def settle(self, factors: PackedFactors) -> None:
         """Descend to where each row of U is what a new row would get, unless it has better."""

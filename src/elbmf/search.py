@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.moves import attempt, count_uncovered, shrink
+from elbmf.kernels.moves import attempt, count_uncovered
 from elbmf.packed import PackedFactors
 from elbmf.refine import LocalSearch
 from elbmf.threads import available_cores
@@ -35,6 +35,11 @@ _AT_ONCE = 4
 
 # Random rounds without a gain, for each component, after which moves are held to help no more.
 _PATIENCE = 5
+
+# Branches for one line while components are being dropped.
+_NODES_BETWEEN = 100
+
+_NEVER = np.iinfo(np.int64).max
 
 # Share of the components grown anew that start from noise.
 _NOISE = 1 / 3
@@ -158,18 +163,44 @@ class Search:
         Components are dropped from the pool one by one, each time the one whose loss costs least.
         """
         pairs = [parent.to_arrays() for parent in parents]
-        U = np.hstack([U for U, _ in pairs])
-        V = np.vstack([V for _, V in pairs])
-        pool = self.local.pack(U, V)
-        weights = self.local.weights
-        work = np.zeros(1, dtype=np.int64)
-        shrink(self.local.lines, pool.bits, n_components, weights.missed, weights.extra, work)
-        self.work += int(work[0])
-        U, V = pool.to_arrays()
-        kept = np.argsort(~pool.used(), kind="stable")[:n_components]
-        child = self.local.pack(U[:, kept], V[kept], with_spare=True)
+        pool = np.hstack([U for U, _ in pairs]), np.vstack([V for _, V in pairs])
+        U, V, work = self.local.shrink(*pool, n_components)
+        self.work += work
+        child = self.local.pack(U, V, with_spare=True)
         self.work += self.local.descend(child)
         return child
+
+    def reduce(self, factors: PackedFactors, n_components: int) -> PackedFactors:
+        """Drop components until so many are left, each time those whose loss costs least.
+
+        What that is shows only when the others have adapted: either half of a group that was split
+        is worth a lot, but the other half can stand in for it.
+        """
+        costs: dict[int, int] = dict.fromkeys(np.flatnonzero(factors.used()).tolist(), 0)
+        while len(costs) > n_components and not self._interrupted:
+            # What a drop costs mostly goes up with every other, so that old figures are bounds.
+            fresh: dict[int, int] = {}
+            while not fresh or min(fresh.values()) > min(
+                (cost for l, cost in costs.items() if l not in fresh), default=_NEVER
+            ):
+                stale = sorted((cost, l) for l, cost in costs.items() if l not in fresh)
+                some = [l for _, l in stale[:_AT_ONCE]]
+                drops = [Move(0, dropped=l) for l in some]
+                made = self._make(factors, drops, quick=True, nodes=0)
+                fresh.update(
+                    {l: each.cost - factors.cost for l, each in zip(some, made, strict=True)}
+                )
+            costs.update(fresh)
+            least = min(costs, key=lambda l: costs[l])
+            drop = [Move(0, dropped=least)]
+            (factors,) = self._make(factors, drop, reports=False, nodes=_NODES_BETWEEN)
+            used = factors.used()
+            costs = {l: cost for l, cost in costs.items() if used[l]}
+        U, V, work = self.local.shrink(*factors.to_arrays(), n_components)
+        self.work += work
+        reduced = self.local.pack(U, V, with_spare=True)
+        self.work += self.local.descend(reduced)
+        return reduced
 
     def _fill(self, factors: PackedFactors) -> PackedFactors:
         """Give every component something to cover, as long as that lowers the cost."""
@@ -280,10 +311,17 @@ class Search:
         return Move(axis, line=int(np.searchsorted(uncovered, place, side="right")))
 
     def _make(
-        self, factors: PackedFactors, moves: list[Move], *, quick: bool = False
+        self,
+        factors: PackedFactors,
+        moves: list[Move],
+        *,
+        quick: bool = False,
+        reports: bool = True,
+        nodes: int | None = None,
     ) -> list[PackedFactors]:
         """Make moves, each on a copy of its own."""
         local = self.local
+        branches = local.nodes if nodes is None else nodes
 
         def make(move: Move) -> tuple[PackedFactors, int]:
             bits, spare, gained, work = attempt(
@@ -296,7 +334,7 @@ class Search:
                 move.component,
                 local.weights.missed,
                 local.weights.extra,
-                local.nodes,
+                branches,
                 quick,
             )
             return PackedFactors(factors.shape, bits, factors.cost - gained, int(spare)), work
@@ -304,7 +342,7 @@ class Search:
         made = list(self._pool.map(make, moves) if self._pool else map(make, moves))
         self.work += sum(work + _OVERHEAD for _, work in made)
         results = [result for result, _ in made]
-        if not quick:
+        if reports and not quick:
             self._report(results)
         return results
 

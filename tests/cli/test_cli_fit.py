@@ -75,8 +75,9 @@ def test_tells_what_each_stage_gained(elbmf: Any, noise: Path) -> None:
     assert [(name, int(cost.replace(",", ""))) for name, cost, *_ in shown] == list(
         expected.items()
     )
-    gains = [int(part[2].strip("(−)").replace(",", "")) if part[2:] else 0 for part in shown]
-    assert sum(gains) == expected["rounding"] - expected["search"] > 0
+    signed = [part[2].strip("()").replace("−", "-") if part[2:] else "0" for part in shown]
+    changes = [int(each.replace(",", "")) for each in signed]
+    assert sum(changes) == expected["search"] - expected["rounding"] < 0
 
 
 @pytest.mark.parametrize("k", [2, 4])

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     text = seen.decode()
-    assert "/1000000000  relative loss " in text
+    assert "epoch 1  relative loss " in text
     assert "gap " in text
     assert "Stopping after this epoch" in text
     assert "relative loss" in out.decode()
@@ -164,8 +165,10 @@ def test_other_threads_may_fit(elbmf: Any) -> None:
     assert codes == [0]
 
 
-def _state(epoch: int) -> Any:
-    return State(epoch, None, None, 50.0, 0.25, 0, 1.0, None, 2.0 * epoch)  # type: ignore[arg-type]
+def _state(epoch: int, progress: float = 0.0) -> Any:
+    seconds = 2.0 * epoch
+    state = State(epoch, None, None, 50.0, 0.25, 0, 1.0, None, seconds)  # type: ignore[arg-type]
+    return replace(state, progress=progress)
 
 
 class _Terminal(Console):
@@ -181,18 +184,18 @@ class _Terminal(Console):
 
 @pytest.mark.parametrize(
     ("columns", "bar"),
-    [("200", "[##########..........] "), ("80", "[##########.........] "), ("70", "[####.....] ")],
+    [("200", "[##########..........] "), ("80", "[##########..........] "), ("67", "[####.....] ")],
 )
 def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     console = _Terminal()
-    Progress(console, ones=100, max_iter=10)(_state(5))
-    text = "epoch 5/10  relative loss 0.5000  gap 2.50e-01  10 s left"
+    Progress(console, ones=100)(_state(5, progress=0.5))
+    text = "epoch 5  relative loss 0.5000  gap 2.50e-01  10 s left"
     assert console.lines[-1] == bar + text
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "24")
     console = _Terminal()
-    Progress(console, ones=0, max_iter=None)(_state(5))
+    Progress(console, ones=0)(_state(5))
     assert console.lines[-1] == "epoch 5  relative loss "[:23]

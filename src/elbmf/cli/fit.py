@@ -118,7 +118,7 @@ def fitted_model(
         Whose request ends the fit early, if the method has a callback.
     """
     noted = _noted_parameters(estimator)
-    progress = Progress(console, A.ones, getattr(estimator, "max_iter", None))
+    progress = Progress(console, A.ones)
 
     def observe(state: Any) -> bool:
         progress(state)

@@ -22,8 +22,6 @@ class Progress:
         Where to show them.
     ones : int
         Ones of the data, the scale of the loss.
-    max_iter : int or None
-        Epochs of a run at most, where that is known.
 
     Attributes
     ----------
@@ -31,11 +29,10 @@ class Progress:
         Epochs seen so far, of all runs.
     """
 
-    def __init__(self, console: Console, ones: int, max_iter: int | None) -> None:
+    def __init__(self, console: Console, ones: int) -> None:
         self.epochs = 0
         self._console = console
         self._ones = max(ones, 1)
-        self._max_iter = max_iter
         self._next = 0.0
         self._shows = console.shows_progress
         if self._shows:
@@ -55,14 +52,12 @@ class Progress:
             text = f"searching  relative loss {state.relaxed_loss / self._ones:.4f}"
             return self._with_bar(text, state.progress, room)
         figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
-        if self._max_iter is None:
+        if not state.progress:
             return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
-        done = (state.run - 1) * self._max_iter + state.epoch
-        total = state.runs * self._max_iter
-        left = state.seconds / state.epoch * (total - done)
+        left = state.seconds * (1 / state.progress - 1)
         run = f"run {state.run}/{state.runs}  " if state.runs > 1 else ""
-        text = f"{run}epoch {state.epoch}/{self._max_iter}  {figures}  {times(round(left))} left"
-        return self._with_bar(text, done / total, room)
+        text = f"{run}epoch {state.epoch}  {figures}  {times(round(left))} left"
+        return self._with_bar(text, state.progress, room)
 
     @staticmethod
     def _with_bar(text: str, share: float, room: int) -> str:

@@ -114,13 +114,17 @@ def measures_text(info: Mapping[str, Any]) -> str:
 
 
 def _stages(stages: Sequence[Mapping[str, Any]]) -> str:
-    """Say what the factors cost after each stage, and what that was less than before."""
+    """Say what the factors cost after each stage, and by how much that differs from before."""
     costs = [stage["cost"] for stage in stages]
-    gains = [0, *(before - after for before, after in pairwise(costs))]
+    changes = [0, *(after - before for before, after in pairwise(costs))]
     return ", ".join(
-        f"{stage['stage']} {number(stage['cost'])}" + (f" (−{number(gain)})" if gain else "")
-        for stage, gain in zip(stages, gains, strict=True)
+        f"{stage['stage']} {number(stage['cost'])}" + (f" ({_signed(change)})" if change else "")
+        for stage, change in zip(stages, changes, strict=True)
     )
+
+
+def _signed(change: int) -> str:
+    return ("−" if change < 0 else "+") + number(abs(change))
 
 
 def _unused_components(info: Mapping[str, Any]) -> str:

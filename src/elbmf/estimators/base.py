@@ -207,6 +207,12 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return Weights()
 
     @property
+    def _rank(self) -> int:
+        """Number of components to find."""
+        assert isinstance(self.n_components, int | np.integer)
+        return int(self.n_components)
+
+    @property
     def _threads(self) -> int | None:
         """Threads to use, None for all cores."""
         return None if self.n_jobs == -1 else self.n_jobs

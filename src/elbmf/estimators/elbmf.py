@@ -57,6 +57,11 @@ _ONES_FOR_SINGULAR_VECTORS = 10_000_000
 _SEARCH_TO_RELAXATION = 1.7
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
+# With refinement, a run starts with so many times the components, and for so many times fewer
+# epochs; the least useful are dropped in the end. Measured in benchmarks/choices.py.
+_OVERSHOOT = 1.5
+_ONES_FOR_OVERSHOOT = 10_000_000
+
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
 
@@ -109,7 +114,9 @@ class ELBMF(BooleanFactorizer):
         the best is kept. ``"auto"`` is 1, or 3 when ``refine`` is off and the schedule is the
         default one, on up to ten million ones; it is always 1 for your own initial factors.
     max_iter : int, default=500
-        Epochs of a run at most. The default schedule spreads over them.
+        Epochs of a run at most. The default schedule spreads over them. With ``refine``, a run has
+        half as many components again as asked for and a third fewer epochs, and the least useful
+        are dropped in the end.
     tol : float, default=1e-6
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
         number of ones, that counts as none.
@@ -149,6 +156,7 @@ class ELBMF(BooleanFactorizer):
         Loss of every run, before the search.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
+        ``"reduction"`` (to the components asked for; there were half as many again before),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
 
@@ -249,8 +257,11 @@ class ELBMF(BooleanFactorizer):
         best, cost = min(runs, key=lambda run: run[1])
         self.stages_ = {"rounding": cost}
         self.run_losses_ = [cost for _, cost in runs]
-        if local is not None and runs[-1][0].stop_reason != "callback":
-            best = self._improve(local, [fitted for fitted, _ in runs], generator, began, state)
+        if local is not None:
+            if runs[-1][0].stop_reason == "callback":
+                best.U, best.V, _ = local.shrink(best.U, best.V, self._rank)
+            else:
+                best = self._improve(local, [run for run, _ in runs], generator, began, state)
         _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
         if self.refine:
             used = best.U.any(axis=0) & best.V.any(axis=1)
@@ -268,20 +279,8 @@ class ELBMF(BooleanFactorizer):
         state: State,
     ) -> FittedFactors:
         """Refine what the runs have found, recombine it, and search on from there."""
-        A, k = local.A, self.n_components
-        refined = []
-        for fitted in runs:
-            factors = local.pack(fitted.U, fitted.V, with_spare=True)
-            local.descend(factors)
-            refined.append(factors)
-        self.run_losses_ = [factors.cost for factors in refined]
-        position = int(np.argmin(self.run_losses_))
-        best, factors = runs[position], refined[position]
-        self.stages_["refinement"] = factors.cost
-        ones = min(A.ones, A.cells / 8)
-        epoch = _EPOCH + k * (_EPOCH_PER_ONE * ones + _EPOCH_PER_LINE * sum(A.shape))
-        work = self.effort * _SEARCH_TO_RELAXATION * self.max_iter * epoch
-        deadline = np.inf
+        k, best = self._rank, runs[0]
+        work, deadline = self._search_work(local.A, k), np.inf
         if self.time_limit is not None:
             work, deadline = np.inf, began + self.time_limit
 
@@ -296,8 +295,23 @@ class ELBMF(BooleanFactorizer):
             return True
 
         with Search(local, generator, work, deadline, observe) as search:
+            rounded, refined, reduced = [], [], []
+            for fitted in runs:
+                factors = local.pack(fitted.U, fitted.V, with_spare=True)
+                rounded.append(factors.cost)
+                local.descend(factors)
+                refined.append(factors.cost)
+                reduced.append(search.reduce(factors, k))
+            self.run_losses_ = [factors.cost for factors in reduced]
+            position = int(np.argmin(self.run_losses_))
+            best, factors = runs[position], reduced[position]
+            self.stages_ = {
+                "rounding": rounded[position],
+                "refinement": refined[position],
+                "reduction": factors.cost,
+            }
             if factors.cost and not search.over:
-                child = search.recombine([*refined, *search.single_lines(k)], k)
+                child = search.recombine([*reduced, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
             self.stages_["recombination"] = factors.cost
@@ -317,15 +331,18 @@ class ELBMF(BooleanFactorizer):
         local: LocalSearch | None,
     ) -> tuple[FittedFactors, State]:
         """Iterate from one start until the stop rule says so, then round."""
-        schedule = self._schedule()
+        k, epochs_at_most = self._rank, self.max_iter
+        if self._overshoots(A):
+            k, epochs_at_most = round(_OVERSHOOT * k), max(1, round(epochs_at_most / _OVERSHOOT))
+        schedule = self._schedule(epochs_at_most)
         annealed = isinstance(schedule, Annealed)
         beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
         weight_of_ones = self._weights(A.shape).relaxed
         trace = Trace(A, self.trace, self._threads, weight_of_ones)
-        stop = StopRule(self.tol, _PATIENCE, self.max_iter, weight_of_ones * A.ones)
+        stop = StopRule(self.tol, _PATIENCE, epochs_at_most, weight_of_ones * A.ones)
         epochs = ipalm(
             engine,
-            *self._start(A, generator, run),
+            *self._start(A, k, generator, run),
             schedule=schedule,
             regularizer=ELB(self.prox),
             beta=beta,
@@ -336,8 +353,10 @@ class ELBMF(BooleanFactorizer):
         for state in epochs:
             trace.record(state)
             reason = stop(state)
-            if self.callback is not None and self.callback(replace(state, run=run, runs=runs)):
-                reason = "callback"
+            if self.callback is not None:
+                progress = (run - 1 + state.epoch / epochs_at_most) / runs
+                if self.callback(replace(state, run=run, runs=runs, progress=progress)):
+                    reason = "callback"
             if reason is not None:
                 break
         assert reason is not None  # the loop above has no other end
@@ -356,12 +375,28 @@ class ELBMF(BooleanFactorizer):
             return 1
         if self.n_init != "auto":
             return self.n_init
-        several = isinstance(self._schedule(), Annealed) and A.ones <= _ONES_FOR_SEVERAL_RUNS
+        several = self._annealed and A.ones <= _ONES_FOR_SEVERAL_RUNS
         return _RUNS if several and not self.refine else 1
 
-    def _schedule(self) -> Schedule:
-        if self.kappa is None and self.lam is None and self.rate is None:
-            return Annealed(self.max_iter)
+    def _overshoots(self, A: BooleanMatrix) -> bool:
+        """Whether the relaxation has more components than asked for."""
+        possible = _OVERSHOOT * self._rank <= min(A.shape) and A.ones <= _ONES_FOR_OVERSHOOT
+        return self.refine and self._annealed and isinstance(self.init, str) and possible
+
+    def _search_work(self, A: BooleanMatrix, k: int) -> float:
+        """Estimate what the search may take, about in nanoseconds."""
+        ones = min(A.ones, A.cells / 8)
+        epoch = _EPOCH + k * (_EPOCH_PER_ONE * ones + _EPOCH_PER_LINE * sum(A.shape))
+        return self.effort * _SEARCH_TO_RELAXATION * self.max_iter * epoch
+
+    @property
+    def _annealed(self) -> bool:
+        """Whether the schedule is the default one."""
+        return self.kappa is None and self.lam is None and self.rate is None
+
+    def _schedule(self, epochs: int) -> Schedule:
+        if self._annealed:
+            return Annealed(epochs)
         return Printed(
             kappa=_AUTHORS_KAPPA if self.kappa is None else self.kappa,
             lam=_AUTHORS_LAM if self.lam is None else self.lam,
@@ -369,20 +404,19 @@ class ELBMF(BooleanFactorizer):
         )
 
     def _start(
-        self, A: BooleanMatrix, generator: np.random.Generator, run: int
+        self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return U₀ and V₀ᵀ."""
-        (n, m), k = A.shape, self.n_components
+        n, m = A.shape
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            annealed = isinstance(self._schedule(), Annealed)
-            quick = annealed and run == 1 and A.ones <= _ONES_FOR_SINGULAR_VECTORS
+            quick = self._annealed and run == 1 and A.ones <= _ONES_FOR_SINGULAR_VECTORS
             if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
                 U, Vt = singular_start(A, k, generator, number)
             else:
                 U, Vt = uniform_start(A.shape, k, generator, number)
             for factor in (U, Vt):
-                factor *= number.type(_START_SCALE if annealed else 1)
+                factor *= number.type(_START_SCALE if self._annealed else 1)
             return U, Vt
         if len(self.init) != 2:
             raise InputError(
@@ -410,7 +444,7 @@ class ELBMF(BooleanFactorizer):
         if fitted.stop_reason not in ("stalled", "max_iter"):
             return
         remedy = "Raise max_iter."
-        if not isinstance(self._schedule(), Annealed):
+        if not self._annealed:
             remedy = (
                 "Raise rate or lam so that λ_t grows further, raise max_iter, or leave kappa, lam "
                 "and rate unset for the schedule that ends Boolean by itself."

@@ -71,6 +71,17 @@ def costs_of_dropping(lines, bits, one, zero, work):
 
 
 @kernel()
+def _cost_of_dropping(lines, bits, l, one, zero, work):
+    """By how much the cost would go up without one component."""
+    costs = np.zeros(bits.stretches[0].shape[0], dtype=np.int64)
+    side = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+    stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
+    for i in _members(memberships, l):
+        drop_costs(lines[side], i, i + 1, stretches, memberships, one, zero, costs, work)
+    return costs[l]
+
+
+@kernel()
 def _put(bits, side, l, cells):
     """Give one side of an empty component the lines that are set; return how many."""
     mark = np.uint64(1) << np.uint64(l & 63)
@@ -195,7 +206,7 @@ def _split(lines, bits, axis, members, component, spare, work):
 
 @kernel()
 def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes, quick):
-    """Make a move on a copy: seed the spare with a line of one side, or split a component.
+    """Make a move on a copy: seed the spare with a line, split a component, or just drop one.
 
     Parameters
     ----------
@@ -205,6 +216,8 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
         The side whose line is the seed, or whose lines are parted.
     line : int
         The seed; below zero to split ``component`` instead.
+    component : int
+        What to split; below zero, with no seed either, the spare stays empty.
     quick : bool
         End when the new components have adapted to all others, and only count what it would
         cost to drop the least useful of these.
@@ -225,13 +238,18 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
     free[spare >> 6] |= np.uint64(1) << np.uint64(spare & 63)
     gained = np.int64(0)
     if dropped >= 0:
-        gained -= costs_of_dropping(lines, bits, one, zero, work)[dropped]
+        gained -= _cost_of_dropping(lines, bits, dropped, one, zero, work)
         clear(bits, dropped)
+    every = np.full_like(free, ~np.uint64(0))
+    if line < 0 and component < 0:
+        turns = 2 if quick else _TURNS
+        gained += descend(lines, bits, every, one, zero, nodes, turns, 0, work)
+        return bits, spare, gained, work[0]
     if line >= 0:
         filled = _seed(lines, bits, axis, line, spare)
     else:
         free[component >> 6] |= np.uint64(1) << np.uint64(component & 63)
-        gained -= costs_of_dropping(lines, bits, one, zero, work)[component]
+        gained -= _cost_of_dropping(lines, bits, component, one, zero, work)
         members = _members(bits.memberships[axis], component)
         clear(bits, component)
         filled = _split(lines, bits, axis, members, component, spare, work)
@@ -253,7 +271,6 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
     for w in range(free.shape[0]):
         bits.stale[0, w] |= free[w]
         bits.stale[1, w] |= free[w]
-    every = np.full_like(free, ~np.uint64(0))
     gained += descend(lines, bits, every, one, zero, nodes, _TURNS, 0, work)
     if dropped < 0:
         costs = costs_of_dropping(lines, bits, one, zero, work)
