@@ -11,10 +11,15 @@ from elbmf._version import __version__
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
     from elbmf.estimators import ELBMF
+    from elbmf.selection import RankSearch
 
-__all__ = ["ELBMF", "__version__", "boolean_product"]
+__all__ = ["ELBMF", "RankSearch", "__version__", "boolean_product"]
 
-_HOME = {"ELBMF": "elbmf.estimators", "boolean_product": "elbmf.boolean"}
+_HOME = {
+    "ELBMF": "elbmf.estimators",
+    "RankSearch": "elbmf.selection",
+    "boolean_product": "elbmf.boolean",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,16 +3,18 @@
 A method itself only factorizes.
 """
 
+import copy
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.boolean import Weights, boolean_product, cover
@@ -20,11 +22,25 @@ from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
+from elbmf.ranks import Factors, RankPath, Refits, Steps
 from elbmf.refine import describe
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
 Bools = NDArray[np.bool_]
+
+# How n_components="auto" chooses: among the ranks up to this, and twice as many as long as the last
+# of them is the best.
+_CRITERION = "mdl"
+_FIRST_RANKS = 32
+
+
+class _Stopped(Exception):
+    """The callback ended a fit, and with it the search for a rank."""
+
+    def __init__(self, factors: Factors) -> None:
+        super().__init__()
+        self.factors = factors
 
 
 class FittedFactors:
@@ -86,13 +102,13 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
     }
 
-    n_components: int
+    n_components: int | Literal["auto"]
     binarize: float | None
     n_jobs: int | None
     random_state: Any
@@ -131,14 +147,26 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._validate_params()
         A = self._read(X, missing, reset=True)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        if self.n_components == "auto":
+            fitted = self._factorize_at_best_rank(A, seed)
+        else:
+            self._warn_if_too_many(A)
+            fitted = self._factorize(A, np.random.default_rng(seed))
+        self._store(A, fitted)
+        return self.membership_.copy()
+
+    def _warn_if_too_many(self, A: BooleanMatrix) -> None:
         shorter = min(A.shape)
-        if self.n_components > shorter:
+        if self._rank > shorter:
             warn_caller(
                 f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
                 f"matrix can need: {shorter} components already give an exact factorization."
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        fitted = self._factorize(A, np.random.default_rng(seed))
+
+    def _store(self, A: BooleanMatrix, fitted: FittedFactors) -> None:
+        """Set the attributes that fitting leaves."""
+        fitted = self._arranged(A, fitted)
         self.components_ = fitted.V
         self.membership_ = fitted.U
         self.n_components_ = int((fitted.U.any(axis=0) & fitted.V.any(axis=1)).sum())
@@ -146,7 +174,58 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
-        return self.membership_.copy()
+
+    def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Put the components in an order; as they are found by default."""
+        return fitted
+
+    def _factorize_at_best_rank(self, A: BooleanMatrix, seed: int) -> FittedFactors:
+        """Choose the number of components by the length of the description (MDL)."""
+        path = RankPath(A, self._steps(A), seed, n_jobs=self._threads)
+        most = min(_FIRST_RANKS, *A.shape)
+        reason = "rank chosen"
+        try:
+            path.zoom(most, _CRITERION)
+            while path.best(_CRITERION) == most < min(A.shape):
+                most = min(2 * most, *A.shape)
+                path.zoom(most, _CRITERION)
+        except _Stopped as stopped:
+            reason = "callback"
+            path.factors.setdefault(stopped.factors.rank, stopped.factors)
+        best = path.best(_CRITERION)
+        if best == 0:
+            warn_caller(
+                "No number of components describes the matrix more briefly than none at all: it "
+                "may hold no groups. n_components='auto' finds one component all the same."
+            )
+        table = {
+            "rank": np.array(path.ranks),
+            "loss": np.array([path.counts(rank).errors for rank in path.ranks]),
+            _CRITERION: np.array(path.values(_CRITERION)),
+        }
+        chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
+        return FittedFactors(chosen.U, chosen.V, self._epochs_of_path, reason, table)
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
+        return Refits(self._refitting(A))
+
+    def _refitting(self, A: BooleanMatrix) -> Callable[[int, np.random.Generator], Factors]:
+        """Return a function that factorizes at a rank."""
+        self._epochs_of_path = 0
+
+        def refit(rank: int, generator: np.random.Generator) -> Factors:
+            model = copy.copy(self)
+            model.n_components = rank
+            fitted = model._factorize(A, generator)
+            self._epochs_of_path += fitted.n_iter
+            cost = cover(A, fitted.U, fitted.V, self._threads).cost(self._weights(A.shape))
+            factors = Factors(fitted.U, fitted.V, cost)
+            if fitted.stop_reason == "callback":
+                raise _Stopped(factors)
+            return factors
+
+        return refit
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.

@@ -14,13 +14,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.boolean import Weights, cover
+from elbmf.criteria import savings
 from elbmf.engines import Engine, MemoryEngine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
+from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
 from elbmf.rounding import project, round_by_loss
@@ -88,8 +91,10 @@ class ELBMF(BooleanFactorizer):
 
     Parameters
     ----------
-    n_components : int, default=10
-        Number of components k.
+    n_components : int or "auto", default=10
+        Number of components k. ``"auto"`` chooses the one that gives the shortest description of
+        the data (MDL), which takes several times as long; `RankSearch` shows how the loss and other
+        criteria depend on it.
     kappa : float, optional
         l₁ coefficient κ. When any of ``kappa``, ``lam`` and ``rate`` is given, they behave as the
         paper prints them, the others being 0.01, 0.02 and 1.02; when none is, the strength of the
@@ -154,6 +159,9 @@ class ELBMF(BooleanFactorizer):
         As of every method, see `BooleanFactorizer`; of the best run.
     run_losses_ : list of int
         Loss of every run, before the search.
+    bits_saved_ : ndarray of float64, of shape (n_components,)
+        Bits by which each component shortens the description of the data, given those before it
+        (see `elbmf.criteria.savings`): the components come in this order. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for; there were half as many again before),
@@ -197,7 +205,7 @@ class ELBMF(BooleanFactorizer):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int | Literal["auto"] = 10,
         *,
         kappa: float | None = None,
         lam: float | None = None,
@@ -263,12 +271,22 @@ class ELBMF(BooleanFactorizer):
             else:
                 best = self._improve(local, [run for run, _ in runs], generator, began, state)
         _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
-        if self.refine:
-            used = best.U.any(axis=0) & best.V.any(axis=1)
-            order = np.argsort(~used, kind="stable")
-            best.U, best.V = best.U[:, order], best.V[order]
         self._warn_unless_boolean(best)
         return best
+
+    def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Put the components that shorten the description most first."""
+        if self.refine:
+            order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
+            fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        return fitted
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """From rank to rank by local search, or without refinement by starting anew."""
+        if not self.refine:
+            return super()._steps(A)
+        local = LocalSearch(A, self._weights(A.shape), self._threads)
+        return WarmSteps(local, self._refitting(A), lambda rank: self._search_work(A, rank))
 
     def _improve(
         self,

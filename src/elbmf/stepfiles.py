@@ -1,0 +1,127 @@
+"""Finished steps of a search for the rank, kept in a folder: the next search goes on from there."""
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+from elbmf.ranks import Factors, Step
+
+__all__ = ["StepFolder", "fingerprint"]
+
+_NOTE, _SEED = "search.json", "seed.json"
+
+
+def fingerprint(A: BooleanMatrix) -> str:
+    """Return a text that differs for matrices that differ."""
+    digest = hashlib.sha256(repr(A.shape).encode())
+    for pattern in (A, A.hidden):
+        if pattern is not None:
+            for array in (pattern.indptr, pattern.indices):
+                # The same matrix may have come with indices of another size.
+                digest.update(np.ascontiguousarray(array, dtype=np.int64).data)
+            digest.update(b"hidden")
+    return digest.hexdigest()
+
+
+class StepFolder(MutableMapping[Step, Factors | None]):
+    """A mapping that lives in a folder, a file for each step.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    note : dict
+        What the steps depend on: data and parameters.
+
+    Raises
+    ------
+    InputError
+        If the folder has the steps of another search.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], note: dict[str, Any]) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(note, indent=2, sort_keys=True, default=str)
+        path = self._folder / _NOTE
+        if not path.exists():
+            _write(path, text.encode())
+        elif path.read_text() != text:
+            before = json.loads(path.read_text())
+            differing = sorted(
+                key for key in {*before, *note} if before.get(key) != json.loads(text).get(key)
+            )
+            raise InputError(
+                f"{self._folder}: has the steps of another search (other {', '.join(differing)}). "
+                "Choose another folder, or remove this one."
+            )
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are."""
+        return self._folder
+
+    def remember_seed(self, seed: int) -> int:
+        """Return the seed that was noted here before; if none was, note this one."""
+        path = self._folder / _SEED
+        if not path.exists():
+            _write(path, json.dumps(seed).encode())
+        return int(json.loads(path.read_text()))
+
+    def _path(self, step: Step) -> Path:
+        return self._folder / f"{step.kind}-{step.start}-{step.rank}.npz"
+
+    def __getitem__(self, step: Step) -> Factors | None:
+        try:
+            with np.load(self._path(step)) as stored:
+                if not stored["found"]:
+                    return None
+                n, k, m = (int(length) for length in stored["shape"])
+                U = np.unpackbits(stored["U"], count=n * k).view(np.bool_).reshape(n, k)
+                V = np.unpackbits(stored["V"], count=k * m).view(np.bool_).reshape(k, m)
+                return Factors(U, V, int(stored["cost"]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            # A file that is not there, or no good: the step is to be done again.
+            raise KeyError(step) from None
+
+    def __setitem__(self, step: Step, factors: Factors | None) -> None:
+        arrays: dict[str, Any] = {"found": factors is not None}
+        if factors is not None:
+            arrays |= {
+                "U": np.packbits(factors.U),
+                "V": np.packbits(factors.V),
+                "shape": [*factors.U.shape, factors.V.shape[1]],
+                "cost": factors.cost,
+            }
+        path = self._path(step)
+        temporary = path.with_suffix(".part")
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        temporary.replace(path)
+
+    def __delitem__(self, step: Step) -> None:
+        self[step]
+        self._path(step).unlink()
+
+    def __iter__(self) -> Iterator[Step]:
+        for path in sorted(self._folder.glob("*-*-*.npz")):
+            kind, start, rank = path.stem.split("-")
+            yield Step(kind, int(start), int(rank))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    temporary = path.with_suffix(".part")
+    temporary.write_bytes(content)
+    temporary.replace(path)
