@@ -98,8 +98,8 @@ INTEGER_PROGRAMMING = Published(
 )
 
 # The tables are data/*.csv of github.com/FlorentAvellaneda/UndercoverBMF (commit 6cee3e9), of which
-# those with fewer than 50,000 cells are here; the losses are in benchmark.pdf there, the supplement
-# of Avellaneda and Villemaire, "Undercover Boolean Matrix Factorization with MaxSAT" (AAAI 2022).
+# those with fewer than 50,000 cells are here; the losses are in benchmark.pdf there. It belongs to
+# Avellaneda and Villemaire, "Undercover Boolean Matrix Factorization with MaxSAT" (AAAI 2022).
 # It gives no shapes, but its ranks are 1, 2 and 3 quarters of the shorter side of each table.
 # MaxSAT: the less of OptiBlock and OptiBlock*, from below. column generation: CG, may cover zeros.
 # least of all: of the eleven methods there, from below or not.
@@ -186,9 +186,10 @@ def fit(X: np.ndarray, k: int, below: bool, time_limit: float | None) -> tuple[i
 
 def report(published: Published, tables: dict[Table, np.ndarray], time_limit: float) -> None:
     """Print a markdown table, and how often the loss is below, equal to and above each method's."""
-    heads = ["table", "k", "default", "seconds", f"{time_limit:g} s", *published.methods]
+    heads = ["table", "k", "default", f"{time_limit:g} s", *published.methods]
     print(f"{published.title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
     signs: dict[tuple[str, str], list[float]] = {}
+    longest = 0.0
     for table, ranks in published.losses.items():
         if table not in tables:
             continue
@@ -199,14 +200,15 @@ def report(published: Published, tables: dict[Table, np.ndarray], time_limit: fl
         for k, others in ranks.items():
             default, seconds = fit(tables[table], k, published.below, None)
             longer, _ = fit(tables[table], k, published.below, time_limit)
-            cells = [label, k, default, f"{seconds:.1f}", longer, *others]
+            longest = max(longest, seconds)
+            cells = [label, k, default, longer, *others]
             star = "\\*" if (name, k) in published.proven else ""
             print(f"| {' | '.join(map(str, cells))}{star} |", flush=True)
             label = ""
             for method, loss in zip(published.methods, others, strict=True):
-                for effort, own in (("default", default), (heads[4], longer)):
+                for effort, own in (("default", default), (heads[3], longer)):
                     signs.setdefault((effort, method), []).append(np.sign(own - loss))
-    print()
+    print(f"\nA default fit takes at most {np.ceil(longest):.0f} s.")
     for (effort, method), values in signs.items():
         counts = [values.count(sign) for sign in (-1, 0, 1)]
         print("{}, {}: below {}, equal {}, above {}".format(effort, method, *counts))
