@@ -1,5 +1,8 @@
 """Every compiled product against its naive twin."""
 
+import pickle
+
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -209,3 +212,14 @@ def test_kept_kernels_depend_on_all_kernel_files():
     }
     assert len(stamps) == 1
     assert len(stamps.pop()) == 64  # a hash of the files, not a time and a size
+
+
+def test_kept_kernels_of_another_state_are_not_unpickled(tmp_path, monkeypatch):
+    index = bits.count_hits._cache._cache_file
+    path = tmp_path / "index.nbi"
+    monkeypatch.setattr(index, "_index_path", str(path))
+    gone = b"celbmf.kernels.rows\nNoLongerThere\n."
+    with pytest.raises(AttributeError, match="NoLongerThere"):
+        pickle.loads(gone)
+    path.write_bytes(pickle.dumps(numba.__version__) + gone)
+    assert index._load_index() == {}

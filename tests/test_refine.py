@@ -10,7 +10,7 @@ from elbmf import refine as module
 from elbmf.boolean import Weights, cover, pack
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
-from elbmf.kernels import bits, moves, rows
+from elbmf.kernels import bits, descent, moves
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors, unpack
 from elbmf.refine import LocalSearch, describe, refine
@@ -262,7 +262,7 @@ def test_costs_of_dropping_are_added_up_over_some_lines(case, weights, data):
     high = data.draw(st.integers(low, A.shape[0]))
     costs, work = np.full(U.shape[1], 3), np.zeros(1, dtype=np.int64)
     price = weights.missed, weights.extra
-    rows.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
+    descent.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
     part = slice(low, high)
     hidden = None if hidden is None else hidden[part]
     whole = naive.cost(A[part], U[part], V, weights, hidden)
@@ -311,5 +311,5 @@ def test_costs_at_several_thresholds(storage, case, weights, thresholds, seed):
 @given(V=boolean_arrays(columns=st.integers(1, 140)))
 def test_cells_that_components_share(V):
     overlaps = np.empty((V.shape[0], V.shape[0]), dtype=np.int64)
-    rows.share_cells(pack(V), overlaps)
+    descent.share_cells(pack(V), overlaps)
     np.testing.assert_array_equal(overlaps, V.astype(int) @ V.T.astype(int))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbmf.boolean import Bools, Words, pack
-from elbmf.kernels.rows import Bits
+from elbmf.kernels.descent import Bits
 
 __all__ = ["PackedFactors", "unpack"]
 

@@ -13,17 +13,9 @@ from numpy.typing import NDArray
 from elbmf.boolean import Bools, Weights, boolean_array, cover, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
+from elbmf.kernels.descent import descend, share_cells, threshold_costs
+from elbmf.kernels.lines import Lines, improve_lines, pack_lines_into_words
 from elbmf.kernels.moves import shrink
-from elbmf.kernels.rows import (
-    DESCRIBE,
-    OWN,
-    Lines,
-    descend,
-    improve_lines,
-    pack_lines_into_words,
-    share_cells,
-    threshold_costs,
-)
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors, unpack
 from elbmf.threads import over_ranges
@@ -99,7 +91,7 @@ class LocalSearch:
         negligible = int(_NEGLIGIBLE * self.A.ones) if large else 0
         quiet = 0
         for turn in range(_MOST_TURNS):
-            changed, gained = self._turn(factors, turn % 2, OWN, self.nodes, work)
+            changed, gained = self._turn(factors, turn % 2, self.nodes, work, afresh=False)
             quiet = quiet + 1 if gained < negligible or not changed else 0
             if quiet == 2 or (not changed and turn > 0):
                 break
@@ -123,7 +115,7 @@ class LocalSearch:
         for _ in range(_MOST_TURNS):
             factors.bits.pending[0][:] = True
             work = np.zeros(1, dtype=np.int64)
-            changed, _ = self._turn(factors, 0, DESCRIBE, _NODES_AT_LAST, work)
+            changed, _ = self._turn(factors, 0, _NODES_AT_LAST, work, afresh=True)
             if not changed:
                 break
             self.descend(factors)
@@ -155,11 +147,17 @@ class LocalSearch:
         return total
 
     def _turn(
-        self, factors: PackedFactors, axis: int, how: int, nodes: int, work: NDArray[np.int64]
+        self,
+        factors: PackedFactors,
+        axis: int,
+        nodes: int,
+        work: NDArray[np.int64],
+        *,
+        afresh: bool,
     ) -> tuple[bool, int]:
         """Improve one side given the other; tell whether it changed, and the gain in cost.
 
-        What it took is added to ``work``.
+        What it took is added to ``work``. ``afresh`` also tries memberships built from nothing.
         """
         bits = factors.bits
         stretches = bits.stretches[1 - axis]
@@ -184,11 +182,11 @@ class LocalSearch:
                 self.weights.missed,
                 self.weights.extra,
                 nodes,
-                how,
                 bits.memberships[axis],
                 bits.pending[axis],
                 changed,
                 own_work,
+                afresh=afresh,
             )
             return gained, changed, own_work
 
@@ -294,11 +292,11 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
             weights.missed,
             weights.extra,
             _NODES_AT_LAST,
-            DESCRIBE,
             memberships,
             pending,
             np.zeros_like(every),
             np.zeros(1, dtype=np.int64),
+            afresh=True,
         ),
         A.shape[0],
         n_jobs,

@@ -48,6 +48,10 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if index is not None and hasattr(index, "_source_stamp"):
             index._source_stamp = _FINGERPRINT
+        if index is not None and hasattr(index, "_version"):
+            # The stamp is unpickled together with the types of arguments, which fails when a type
+            # has moved to another file since. What numba takes for its version is read before.
+            index._version = f"{index._version} {_FINGERPRINT}"
         return dispatcher
 
     return decorate

@@ -8,7 +8,8 @@ whichever component is then the least useful: the new spare.
 import numpy as np
 
 from elbmf.kernels.compiling import kernel
-from elbmf.kernels.rows import Bits, common, descend, drop_costs
+from elbmf.kernels.descent import Bits, descend, drop_costs
+from elbmf.kernels.sets import common
 
 __all__ = ["attempt", "clear", "costs_of_dropping", "count_uncovered", "shrink"]
 

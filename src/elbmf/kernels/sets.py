@@ -1,0 +1,110 @@
+"""Packed sets: the cells of a stretch or the components of a line, 64 to a word.
+
+All of these are inlined by numba itself: called, they would have their callers count references to
+each array they are given, which for sets of a few words takes as long as what they do.
+"""
+
+import numpy as np
+
+from elbmf.kernels.compiling import kernel
+from elbmf.kernels.simd import popcount
+
+__all__ = [
+    "common",
+    "copy_into",
+    "count_fresh",
+    "has",
+    "list_common",
+    "lowest",
+    "set_bits",
+    "unite_from_each_on",
+    "unite_into",
+]
+
+
+@kernel(inline="always")
+def lowest(word):
+    """Position of the lowest bit that is set in a word, not zero."""
+    return popcount((word & (~word + np.uint64(1))) - np.uint64(1))
+
+
+@kernel(inline="always")
+def has(packed, l):
+    """Tell whether a packed set has the element ``l``."""
+    return (packed[l >> 6] >> np.uint64(l & 63)) & np.uint64(1) != 0
+
+
+@kernel(inline="always")
+def set_bits(indptr, indices, i, packed):
+    """Add to a packed set what line ``i`` of a pattern names."""
+    for e in range(indptr[i], indptr[i + 1]):
+        j = np.int64(indices[e])
+        packed[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+
+
+@kernel(inline="always")
+def common(left, right):
+    """Tell whether two packed sets have an element in common."""
+    for w in range(left.shape[0]):
+        if left[w] & right[w]:
+            return True
+    return False
+
+
+@kernel(inline="always")
+def list_common(left, right, elements):
+    """List the elements that two packed sets have in common; return how many there are."""
+    count = 0
+    for w in range(left.shape[0]):
+        word = left[w] & right[w]
+        while word:
+            elements[count] = 64 * w + lowest(word)
+            count += 1
+            word &= word - np.uint64(1)
+    return count
+
+
+@kernel(inline="always")
+def copy_into(target, source):
+    """Copy an array into another of the same length.
+
+    An assignment would do, but as it may raise, references would be counted after all.
+    """
+    for w in range(target.shape[0]):
+        target[w] = source[w]
+
+
+@kernel(inline="always")
+def unite_into(union, stretch):
+    """Add a stretch to what is covered."""
+    for w in range(union.shape[0]):
+        union[w] |= stretch[w]
+
+
+@kernel(inline="always")
+def unite_from_each_on(stretches, components, later, member=None):
+    """Let ``later[c]`` be the union of the stretches of the ``c``-th component and those after it.
+
+    Of those that are ``member`` when that is given; the last of ``later`` is empty.
+    """
+    count = components.shape[0]
+    later[count, :] = 0
+    for c in range(count - 1, -1, -1):
+        if member is None or member[c]:
+            stretch = stretches[components[c]]
+            for w in range(later.shape[1]):
+                later[c, w] = later[c + 1, w] | stretch[w]
+        else:
+            copy_into(later[c], later[c + 1])
+
+
+@kernel(inline="always")
+def count_fresh(row, stretch, covered, later=None):
+    """Count the ones, and all cells, of a stretch that are not covered, nor will be later."""
+    ones = 0
+    cells = 0
+    for w in range(row.shape[0]):
+        fresh = stretch[w] & ~(covered[w] if later is None else covered[w] | later[w])
+        ones += popcount(fresh & row[w])
+        cells += popcount(fresh)
+    return ones, cells
