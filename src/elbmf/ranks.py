@@ -30,7 +30,7 @@ MOST_SCANNED = 40
 _FARTHEST_GROWTH = 8
 
 # Rounds of fits around the rank that is chosen, at most.
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 2
 
 _KINDS = ("fit", "shrink", "grow", "regrow", "polish")
 

@@ -205,7 +205,7 @@ class Search:
     def _fill(self, factors: PackedFactors) -> PackedFactors:
         """Give every component something to cover, as long as that lowers the cost."""
         while factors.cost and factors.used().sum() < factors.n_slots - 1 and not self._interrupted:
-            better = self._try_all(factors)
+            better = self._carry_out(factors, self._seeds(factors)) or self._try_all(factors)
             if better is None:
                 break
             factors = better
@@ -254,16 +254,24 @@ class Search:
 
     def _try_all(self, factors: PackedFactors) -> PackedFactors | None:
         """Look at all splits and the worst covered lines; carry out the best while that helps."""
-        moves = []
-        for axis in (0, 1):
-            uncovered = self._uncovered(factors, axis)
-            worst = np.argsort(-uncovered, kind="stable")[:_SEEDS]
-            moves += [Move(axis, line=int(line)) for line in worst if uncovered[line]]
-        moves += [
+        splits = [
             Move(axis, component=int(component))
             for component in np.flatnonzero(factors.used())
             for axis in (0, 1)
         ]
+        return self._carry_out(factors, self._seeds(factors) + splits)
+
+    def _seeds(self, factors: PackedFactors) -> list[Move]:
+        """Return the moves that start from the worst covered lines."""
+        seeds = []
+        for axis in (0, 1):
+            uncovered = self._uncovered(factors, axis)
+            worst = np.argsort(-uncovered, kind="stable")[:_SEEDS]
+            seeds += [Move(axis, line=int(line)) for line in worst if uncovered[line]]
+        return seeds
+
+    def _carry_out(self, factors: PackedFactors, moves: list[Move]) -> PackedFactors | None:
+        """Look at all of some moves; carry out the best while that helps."""
         costs: list[int] = []
         for start in range(0, len(moves), _AT_ONCE):
             some = moves[start : start + _AT_ONCE]

@@ -1,6 +1,7 @@
 """ELBMF: elastic Boolean matrix factorization by proximal gradient descent (Sec. 2, Alg. 2)."""
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,10 +61,10 @@ _ONES_FOR_SINGULAR_VECTORS = 10_000_000
 _SEARCH_TO_RELAXATION = 1.7
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 5e5, 0.18, 3.5
 
-# With refinement, a run starts with so many times the components, and for so many times fewer
-# epochs; the least useful are dropped in the end. Measured in benchmarks/choices.py.
+# With refinement, a second run has so many times the components, of which the least useful are
+# dropped in the end; both take half of the time. On planted tiles the first finds more, on real
+# data the second.
 _OVERSHOOT = 1.5
-_ONES_FOR_OVERSHOOT = 10_000_000
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
@@ -115,13 +116,13 @@ class ELBMF(BooleanFactorizer):
         data), or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` with the default
         schedule on up to ten million ones, in the first of several runs, and else ``"random"``.
     n_init : int or "auto", default="auto"
-        Runs from different random starts, whose components are pooled when ``refine`` is on; else
-        the best is kept. ``"auto"`` is 1, or 3 when ``refine`` is off and the schedule is the
-        default one, on up to ten million ones; it is always 1 for your own initial factors.
+        Runs from different starts, whose components are pooled when ``refine`` is on; else the
+        best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
+        that share ``max_iter``, the second with half as many components again, of which the least
+        useful are dropped; or 3 runs when ``refine`` is off. Else, it is 1, as it always is for
+        your own initial factors.
     max_iter : int, default=500
-        Epochs of a run at most. The default schedule spreads over them. With ``refine``, a run has
-        half as many components again as asked for and a third fewer epochs, and the least useful
-        are dropped in the end.
+        Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
         number of ones, that counts as none.
@@ -164,7 +165,7 @@ class ELBMF(BooleanFactorizer):
         (see `elbmf.criteria.savings`): the components come in this order. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
-        ``"reduction"`` (to the components asked for; there were half as many again before),
+        ``"reduction"`` (to the components asked for, where a run had more),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
 
@@ -256,9 +257,9 @@ class ELBMF(BooleanFactorizer):
         local = LocalSearch(A, weights, self._threads) if self.refine else None
         runs: list[tuple[FittedFactors, int]] = []
         with MemoryEngine(cut(A, weights.relaxed), self._threads) as engine:
-            count = self._runs(A)
-            for run in range(1, count + 1):
-                fitted, state = self._run(A, engine, generator, run, count, local)
+            plan = self._plan(A)
+            for run, (k, epochs) in enumerate(plan, start=1):
+                fitted, state = self._run(A, k, epochs, engine, generator, run, len(plan), local)
                 runs.append((fitted, cover(A, fitted.U, fitted.V, self._threads).cost(weights)))
                 if fitted.stop_reason == "callback" or runs[-1][1] == 0:
                     break
@@ -342,6 +343,8 @@ class ELBMF(BooleanFactorizer):
     def _run(
         self,
         A: BooleanMatrix,
+        k: int,
+        epochs_at_most: int,
         engine: Engine,
         generator: np.random.Generator,
         run: int,
@@ -349,9 +352,6 @@ class ELBMF(BooleanFactorizer):
         local: LocalSearch | None,
     ) -> tuple[FittedFactors, State]:
         """Iterate from one start until the stop rule says so, then round."""
-        k, epochs_at_most = self._rank, self.max_iter
-        if self._overshoots(A):
-            k, epochs_at_most = round(_OVERSHOOT * k), max(1, round(epochs_at_most / _OVERSHOOT))
         schedule = self._schedule(epochs_at_most)
         annealed = isinstance(schedule, Annealed)
         beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
@@ -388,18 +388,23 @@ class ELBMF(BooleanFactorizer):
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
 
-    def _runs(self, A: BooleanMatrix) -> int:
+    def _plan(self, A: BooleanMatrix) -> list[tuple[int, int]]:
+        """Return the components of each run, and its epochs at most."""
+        k = self._rank
+        run = (k, self.max_iter)
         if not isinstance(self.init, str):
-            return 1
+            return [run]
         if self.n_init != "auto":
-            return self.n_init
-        several = self._annealed and A.ones <= _ONES_FOR_SEVERAL_RUNS
-        return _RUNS if several and not self.refine else 1
-
-    def _overshoots(self, A: BooleanMatrix) -> bool:
-        """Whether the relaxation has more components than asked for."""
-        possible = _OVERSHOOT * self._rank <= min(A.shape) and A.ones <= _ONES_FOR_OVERSHOOT
-        return self.refine and self._annealed and isinstance(self.init, str) and possible
+            return [run] * self.n_init
+        if not self._annealed or A.ones > _ONES_FOR_SEVERAL_RUNS:
+            return [run]
+        if not self.refine:
+            return [run] * _RUNS
+        more = round(_OVERSHOOT * k)
+        if more > min(A.shape):
+            return [run]
+        half = self.max_iter / 2
+        return [(k, math.ceil(half)), (more, math.ceil(half / _OVERSHOOT))]
 
     def _search_work(self, A: BooleanMatrix, k: int) -> float:
         """Estimate what the search may take, about in nanoseconds."""

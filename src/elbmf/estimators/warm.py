@@ -11,8 +11,9 @@ from elbmf.search import Search
 
 __all__ = ["WarmSteps"]
 
-# Share of a fit's search that goes into each step between ranks.
+# Share of a fit's search that goes into each step between ranks, and into the polish of a rank.
 _SHARE = 0.04
+_SHARE_OF_POLISH = 0.5
 
 
 class WarmSteps:
@@ -50,10 +51,10 @@ class WarmSteps:
             return _unpacked(search.improve(self._packed(factors, rank)))
 
     def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors:
-        """Recombine what was found at a rank, and search as long as a fit does."""
+        """Recombine what was found at a rank, and search on from there."""
         best = min(found, key=lambda factors: factors.cost)
         rank = best.rank
-        with self._search(rank, generator, 1.0) as search:
+        with self._search(rank, generator, _SHARE_OF_POLISH) as search:
             start = self._packed(best, rank)
             if len(found) > 1:
                 parents = [self._local.pack(factors.U, factors.V) for factors in found]
