@@ -91,8 +91,12 @@ def rank_curve(
     figure = _figure(7, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
     unit = CRITERIA[criterion].unit if criterion in CRITERIA else ""
+    components = f"{chosen} component{'' if chosen == 1 else 's'}"
+    upper.set_title("Loss", loc="left")
     upper.set_ylabel("relative loss")
-    lower.set_ylabel(TITLES[criterion] + (f", {unit}" if unit else ""))
+    title = TITLES[criterion]
+    lower.set_title(title[0].upper() + title[1:], loc="left")
+    lower.set_ylabel(unit or "lower is better")
     lower.set_xlabel("number of components")
     for axis, name in ((upper, "relative_loss"), (lower, criterion)):
         values = np.asarray(table[name], dtype=float)
@@ -100,7 +104,7 @@ def rank_curve(
         drawn = np.isfinite(values)
         style = {"marker": "o", "markersize": 3} if drawn.sum() <= _MOST_DOTS else {}
         axis.plot(ranks[drawn], values[drawn], color=_CURVE, linewidth=1.5, **style)
-        axis.axvline(chosen, color=_CHOICE, linewidth=1, linestyle="--", zorder=0)
+        axis.axvline(chosen, color=_CHOICE, linewidth=1, linestyle="--", zorder=1)
         at = (ranks == chosen) & drawn
         axis.plot(ranks[at], values[at], "D", color=_CHOICE, markersize=7, markeredgecolor="white")
         axis.grid(color="0.92", linewidth=0.8)
@@ -112,15 +116,15 @@ def rank_curve(
     for axis in (upper, lower):
         axis.xaxis.get_major_locator().set_params(integer=True)
     lower.yaxis.set_major_formatter(_grouped)
-    # Beside the line, on the side with more room.
-    on_the_left = chosen > (ranks.min() + ranks.max()) / 2
-    upper.annotate(
-        f"{chosen} component{'' if chosen == 1 else 's'}: least {TITLES[criterion]}",
+    # High above the minimum, towards the side with more room.
+    to_the_left = chosen > ranks.max() / 2
+    lower.annotate(
+        f"least with {components}",
         xy=(chosen, 1),
         xycoords=("data", "axes fraction"),
-        xytext=(-6 if on_the_left else 6, -2),
+        xytext=(-6 if to_the_left else 6, -2),
         textcoords="offset points",
-        ha="right" if on_the_left else "left",
+        ha="right" if to_the_left else "left",
         va="top",
         color=_CHOICE,
     )

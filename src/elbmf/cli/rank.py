@@ -36,7 +36,7 @@ examples:
 
 The folder holds ranks.tsv and ranks.json (the table), ranks.png, and model, the factorization with
 the number of components that is chosen: 'elbmf info DIR/model' shows it.
-Ctrl-C ends the search; finished steps stay in the folder, and the same command goes on from there."""
+Ctrl-C ends the search; what is finished is kept, and the same command goes on from there."""
 
 _TABLE, _NOTES, _PICTURE = "ranks.tsv", "ranks.json", "ranks.png"
 _MODEL, _STEPS = "model", "steps"
@@ -173,7 +173,7 @@ def _interrupted(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
 def _named(differing: Sequence[str]) -> str:
     """Name parameters as the user gives them."""
     names = {"data": "data", "version": "version of elbmf"}
-    return ", ".join(names.get(name) or solver_flags.longest_flag(name) for name in differing)
+    return ", ".join(names.get(name) or solver_flags.long_flag(name) for name in differing)
 
 
 def _found(search: RankSearch, A: BooleanMatrix) -> dict[str, Any]:

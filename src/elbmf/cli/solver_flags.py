@@ -27,7 +27,7 @@ __all__ = [
     "add_flags",
     "by_any_name",
     "given",
-    "longest_flag",
+    "long_flag",
     "parameters_of",
 ]
 
@@ -133,9 +133,9 @@ class Parameter:
         return text.replace("%", "%%").strip()
 
 
-def longest_flag(name: str) -> str:
-    """Return what the user types for a parameter, in its most telling form."""
-    return max(ALIASES.get(name, (flag(name),)), key=len)
+def long_flag(name: str) -> str:
+    """Return what the user types for a parameter, and not its single letter."""
+    return next(each for each in ALIASES.get(name, (flag(name),)) if each.startswith("--"))
 
 
 def parameters_of(method: type[BaseEstimator]) -> list[Parameter]:
