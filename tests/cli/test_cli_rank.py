@@ -75,7 +75,7 @@ def test_the_model_is_one_like_those_of_fit(elbmf: Any) -> None:
 
 def test_prints_a_table_and_what_each_criterion_chooses(elbmf: Any) -> None:
     lines = elbmf(*RANK).out.splitlines()
-    assert lines[0].split() == "rank loss relative loss MDL bits AIC Bai & Ng 1".split()
+    assert " ".join(lines[0].split()) == "rank loss relative loss MDL bits AIC Bai & Ng 1"
     assert [line.split()[0] for line in lines[1:7]] == list("012345")
     marked = [line.split()[0] for line in lines[1:7] if line.split()[3].endswith("*")]
     assert marked == ["3"]
