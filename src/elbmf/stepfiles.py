@@ -37,7 +37,6 @@ class OtherSearchError(InputError):
             f"{folder}: has the steps of another search (other {', '.join(differing)}). "
             "Choose another folder, or remove this one."
         )
-        self.folder = folder
         self.differing = differing
 
 
@@ -77,16 +76,14 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         if not path.exists():
             _write(path, text.encode())
         elif path.read_text() != text:
-            before = json.loads(path.read_text())
+            try:
+                before = dict(json.loads(path.read_text()))
+            except (ValueError, TypeError):  # not a note of a search, or damaged
+                before = {}
             differing = sorted(
                 key for key in {*before, *note} if before.get(key) != json.loads(text).get(key)
             )
             raise OtherSearchError(self._folder, differing)
-
-    @property
-    def folder(self) -> Path:
-        """Where the files are."""
-        return self._folder
 
     def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
         """Return the folder within this one for the steps of a search with hidden cells."""

@@ -238,6 +238,20 @@ def test_steps_of_other_data(elbmf: Any) -> None:
     other.assert_error("with other data. ", "--overwrite")
 
 
+@pytest.mark.parametrize("content", ["", "[1, 2]", '{"data": 1}'])
+def test_a_damaged_note_of_the_search(elbmf: Any, content: str) -> None:
+    Path("out/steps").mkdir(parents=True)
+    Path("out/steps/search.json").write_text(content)
+    elbmf(*RANK, "-o", "out").assert_error("out: has another search, with other ", "data")
+    assert elbmf(*RANK, "-o", "out", "--overwrite").code == 0
+
+
+def test_a_damaged_step_is_done_again(elbmf: Any) -> None:
+    first = elbmf(*RANK, "--seed", 0)
+    Path("groups.ranks/steps/grow-1-2.npz").write_bytes(b"PK")
+    assert elbmf(*RANK, "--seed", 0).out == first.out
+
+
 def test_a_folder_of_something_else(elbmf: Any, monkeypatch: Any) -> None:
     Path("out/steps").mkdir(parents=True)
     kept = [Path("out/thesis.txt"), Path("out/steps/fit-1-2.npz")]
