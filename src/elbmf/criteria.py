@@ -171,10 +171,13 @@ class Criterion:
         What it is, for people.
     formula : callable
         From `Counts` to a number. It may be −∞, see `CRITERIA`.
+    unit : str
+        What it is counted in, if anything.
     """
 
     title: str
     formula: Callable[[Counts], float]
+    unit: str = ""
 
     def __call__(self, counts: Counts) -> float:
         """Compute the criterion."""
@@ -226,7 +229,7 @@ def _bai_ng(counts: Counts, penalty: Callable[[int, int], float]) -> float:
 
 
 CRITERIA: dict[str, Criterion] = {
-    "mdl": Criterion("description length in bits (MDL)", _mdl),
+    "mdl": Criterion("description length (MDL)", _mdl, "bits"),
     "aic": Criterion("Akaike's criterion, Bernoulli errors", _aic_bernoulli),
     "aic_gaussian": Criterion("Akaike's criterion, Gaussian errors", _aic_gaussian),
     "bai_ng_1": Criterion("Bai & Ng's first criterion", _bai_ng_1),

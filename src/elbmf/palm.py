@@ -54,6 +54,8 @@ class State:
         epoch but for ``relaxed_loss``, the least cost so far, ``progress`` and ``seconds``.
     progress : float
         Share of the search that is done.
+    n_components : int
+        Components that the fit is to end with; there may be more of them until then.
     """
 
     epoch: int
@@ -69,6 +71,7 @@ class State:
     runs: int = 1
     stage: Literal["relaxation", "search"] = "relaxation"
     progress: float = 0.0
+    n_components: int = 0
 
 
 def ipalm(

@@ -109,12 +109,15 @@ class Progress:
         Steps; the total is a guess where not every rank is looked at.
     cost : int
         The least cost so far at that rank.
+    held_out : bool
+        Whether this is the path on which cells are held out.
     """
 
     step: Step
     done: int
     total: int
     cost: int
+    held_out: bool = False
 
 
 class RankPath:

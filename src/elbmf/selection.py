@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, MutableMapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -22,10 +23,16 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.ranks import MOST_SCANNED, Factors, Progress, RankPath, Step
 from elbmf.stepfiles import StepFolder, fingerprint
 
-__all__ = ["HELD_OUT", "RankSearch"]
+__all__ = ["HELD_OUT", "TITLES", "RankSearch"]
 
 HELD_OUT = "held_out"
 """Name of the share of held-out cells that a factorization gets wrong, among the criteria."""
+
+TITLES = {
+    **{name: criterion.title for name, criterion in CRITERIA.items()},
+    HELD_OUT: "error on held-out cells",
+}
+"""What the criteria of a search are, for people, by name."""
 
 # Parameters of a method on which no result depends.
 _IMMATERIAL = frozenset({"n_components", "n_jobs", "callback", "random_state"})
@@ -35,7 +42,7 @@ class _Memory(NamedTuple):
     """Finished steps of a search, and what they depend on."""
 
     note: str
-    seed: int
+    random_state: int | None
     finished: dict[str, MutableMapping[Step, Factors | None]]
 
 
@@ -77,6 +84,8 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     table_ : dict of str to ndarray
         ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion;
         ``pandas.DataFrame(search.table_)`` makes a table.
+    random_state_ : int or RandomState instance
+        The method's seed or, where it has none, the one that was drawn in its place.
 
     Notes
     -----
@@ -130,8 +139,6 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
             As for the method's own ``fit``.
         """
         self._validate_params()
-        if self.criterion == HELD_OUT and self.holdout is None:
-            raise InputError("criterion='held_out' needs cells to hold out: set holdout, e.g. 0.1.")
         method = copy.copy(self.estimator) if self.estimator is not None else ELBMF()
         if not isinstance(method, BooleanFactorizer):
             raise InputError(
@@ -150,7 +157,12 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         if self.holdout is not None:
             masked = _with_hidden(A, self.holdout, seed)
             self._hidden_path = RankPath(
-                masked, method._steps(masked), seed, finished["hidden"], None, method._threads
+                masked,
+                method._steps(masked),
+                seed,
+                finished["hidden"],
+                self._observe_held_out,
+                method._threads,
             )
         try:
             self._walk(self._path)
@@ -161,6 +173,15 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
             if len(self._path.ranks) > 1:
                 self._conclude()
         return self
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.criterion == HELD_OUT and self.holdout is None:
+            raise InputError("criterion='held_out' needs cells to hold out: set holdout=0.1.")
+
+    def _observe_held_out(self, progress: Progress) -> None:
+        if self.callback is not None:
+            self.callback(replace(progress, held_out=True))
 
     def _walk(self, path: RankPath) -> None:
         """Look at the ranks."""
@@ -176,8 +197,9 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         self, method: BooleanFactorizer, A: BooleanMatrix
     ) -> tuple[int, dict[str, MutableMapping[Step, Factors | None]]]:
         """Return the seed, and where finished steps are: on disk, or in memory."""
-        state = check_random_state(method.random_state)
-        seed = state.randint(np.iinfo(np.int32).max)
+        given, seed = method.random_state, _seed(method.random_state)
+        # Without a seed of the user's, one that is kept: that of the search that was interrupted.
+        drawn = None if given is not None else seed
         parameters = method.get_params(deep=False)
         note = {
             "version": __version__,
@@ -189,18 +211,21 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
             "holdout": self.holdout,
             **{key: value for key, value in parameters.items() if key not in _IMMATERIAL},
         }
-        if method.random_state is not None:
+        if given is not None:
             note["random_state"] = seed
+        finished: dict[str, MutableMapping[Step, Factors | None]]
         if self.checkpoint is not None:
             main = StepFolder(self.checkpoint, note)
-            if method.random_state is None:
-                # Without a seed of the user's, that of the search that was interrupted.
-                seed = main.remember_seed(seed)
-            hidden = StepFolder(main.folder / "hidden", note) if self.holdout is not None else {}
-            return seed, {"all": main, "hidden": hidden}
-        if getattr(self, "_memory", ("",))[0] != repr(note):
-            self._memory = _Memory(repr(note), seed, {"all": {}, "hidden": {}})
-        return self._memory.seed, self._memory.finished
+            if drawn is not None:
+                drawn = main.remember_seed(drawn)
+            hidden = main.with_hidden_cells(note) if self.holdout is not None else {}
+            finished = {"all": main, "hidden": hidden}
+        else:
+            if getattr(self, "_memory", ("",))[0] != repr(note):
+                self._memory = _Memory(repr(note), drawn, {"all": {}, "hidden": {}})
+            _, drawn, finished = self._memory
+        self.random_state_ = given if drawn is None else drawn
+        return seed if drawn is None else _seed(drawn), finished
 
     def _conclude(self) -> None:
         """Make tables and choices of what is there."""
@@ -267,6 +292,11 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         """One minus the relative loss of the rank that is chosen."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.score(X, missing=missing)
+
+
+def _seed(random_state: Any) -> int:
+    """Return the seed that a random state leads to."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:

@@ -14,9 +14,30 @@ from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
 from elbmf.ranks import Factors, Step
 
-__all__ = ["StepFolder", "fingerprint"]
+__all__ = ["OtherSearchError", "StepFolder", "fingerprint", "has_steps", "remove_steps"]
 
 _NOTE, _SEED = "search.json", "seed.json"
+_STEPS = "*-*-*.npz"
+_HIDDEN = "hidden"
+
+
+class OtherSearchError(InputError):
+    """A folder has the steps of another search.
+
+    Parameters
+    ----------
+    folder : Path
+        Which folder.
+    differing : list of str
+        Names of what is not the same: data or parameters.
+    """
+
+    def __init__(self, folder: Path, differing: list[str]) -> None:
+        super().__init__(
+            f"{folder}: has the steps of another search (other {', '.join(differing)}). "
+            "Choose another folder, or remove this one."
+        )
+        self.differing = differing
 
 
 def fingerprint(A: BooleanMatrix) -> str:
@@ -43,7 +64,7 @@ class StepFolder(MutableMapping[Step, Factors | None]):
 
     Raises
     ------
-    InputError
+    OtherSearchError
         If the folder has the steps of another search.
     """
 
@@ -55,19 +76,18 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         if not path.exists():
             _write(path, text.encode())
         elif path.read_text() != text:
-            before = json.loads(path.read_text())
+            try:
+                before = dict(json.loads(path.read_text()))
+            except (ValueError, TypeError):  # not a note of a search, or damaged
+                before = {}
             differing = sorted(
                 key for key in {*before, *note} if before.get(key) != json.loads(text).get(key)
             )
-            raise InputError(
-                f"{self._folder}: has the steps of another search (other {', '.join(differing)}). "
-                "Choose another folder, or remove this one."
-            )
+            raise OtherSearchError(self._folder, differing)
 
-    @property
-    def folder(self) -> Path:
-        """Where the files are."""
-        return self._folder
+    def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
+        """Return the folder within this one for the steps of a search with hidden cells."""
+        return StepFolder(self._folder / _HIDDEN, note)
 
     def remember_seed(self, seed: int) -> int:
         """Return the seed that was noted here before; if none was, note this one."""
@@ -112,12 +132,28 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         self._path(step).unlink()
 
     def __iter__(self) -> Iterator[Step]:
-        for path in sorted(self._folder.glob("*-*-*.npz")):
+        for path in sorted(self._folder.glob(_STEPS)):
             kind, start, rank = path.stem.split("-")
             yield Step(kind, int(start), int(rank))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def has_steps(folder: Path) -> bool:
+    """Whether a search has begun to keep its steps in a folder."""
+    return (folder / _NOTE).exists()
+
+
+def remove_steps(folder: Path) -> None:
+    """Remove what a search keeps in a folder, and nothing else that may be there."""
+    for place in (folder / _HIDDEN, folder):
+        if has_steps(place):
+            # The note goes last: until then, the rest is known to be a search's.
+            for path in (*place.glob(_STEPS), *place.glob("*.part"), place / _SEED, place / _NOTE):
+                path.unlink(missing_ok=True)
+            if not any(place.iterdir()):
+                place.rmdir()
 
 
 def _write(path: Path, content: bytes) -> None:

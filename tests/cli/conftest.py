@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import elbmf as elbmf_package
 from elbmf.cli import main
 from elbmf.io import LabelledMatrix, write
 
@@ -89,12 +90,16 @@ def start() -> Any:
     """Start the command as a process of its own."""
     started: list[subprocess.Popen[bytes]] = []
 
+    # The same package as in this process, whichever is installed.
+    package = str(Path(elbmf_package.__file__).parents[1])
+
     def run(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        paths = [*filter(None, [options.pop("pythonpath", "")]), package]
         process = subprocess.Popen(
             [sys.executable, "-m", "elbmf", *map(str, arguments)],
             stdout=options.pop("stdout", subprocess.PIPE),
             stderr=options.pop("stderr", subprocess.PIPE),
-            env={**os.environ, "COLUMNS": "120", "PYTHONPATH": options.pop("pythonpath", "")},
+            env={**os.environ, "COLUMNS": "120", "PYTHONPATH": os.pathsep.join(paths)},
             preexec_fn=_default_signals,
             **options,
         )

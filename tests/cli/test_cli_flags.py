@@ -30,7 +30,7 @@ def test_every_parameter_has_a_flag_with_help(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_defaults_can_be_said(method: str) -> None:
     parser = argparse.ArgumentParser()
-    add_flags(parser, method, METHODS[method])
+    add_flags(parser, parameters_of(METHODS[method]))
     assert given(parser.parse_args([])) == {}
     for parameter in parameters_of(METHODS[method]):
         if parameter.default is None or parameter.is_switch:

@@ -2,7 +2,7 @@
 
 import argparse
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,38 @@ from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators import METHODS
 from elbmf.io.streams import reading
 
-__all__ = ["early_method", "parameters", "read_config"]
+__all__ = ["add_arguments", "early_method", "parameters", "read_config"]
 
 _DEFAULT_METHOD = "elbmf"
+
+
+def add_arguments(
+    parser: argparse.ArgumentParser, arguments: Sequence[str], unlisted: Collection[str] = ()
+) -> None:
+    """Add the choice of a method, and the flags of the method that is asked for.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Where to add them.
+    arguments : sequence of str
+        Those about to be parsed.
+    unlisted : collection of str
+        Names of parameters that the help leaves out.
+    """
+    parser.add_argument(
+        "--method",
+        choices=sorted(METHODS),
+        default=None,
+        help="how to factorize (default: elbmf); each has parameters of its own",
+    )
+    parser.add_argument("--config", metavar="FILE", help="parameters from a TOML file")
+    method = early_method(arguments)
+    if method in METHODS:
+        group = parser.add_argument_group(f"parameters of the method {method}")
+        solver_flags.add_flags(
+            group, solver_flags.parameters_of(METHODS[method]), unlisted=unlisted
+        )
 
 
 def read_config(path: str) -> dict[str, Any]:

@@ -118,12 +118,20 @@ def _model_text(model: SavedModel) -> str:
     text = figures(pairs)
     if "measures" in info and "ones" in data:
         text += "\n\n" + summary.measures_text(info)
+    saved = info.get("bits_saved")
     lines = [
-        [str(index), number(len(members)), number(len(names)), shorten(names)]
+        [
+            str(index),
+            number(len(members)),
+            number(len(names)),
+            *([] if saved is None else [number(round(saved[index]))]),
+            shorten(names),
+        ]
         for index, (members, names) in enumerate(model.components())
     ]
-    headers = ["component", "rows", "columns", "column names"]
-    text += "\n\n" + table(headers, lines, left=[3])
+    bits = [] if saved is None else ["bits saved"]
+    headers = ["component", "rows", "columns", *bits, "column names"]
+    text += "\n\n" + table(headers, lines, left=[len(headers) - 1])
     for warning in info.get("warnings", []):
         text += f"\n\nwarning of the fit: {warning}"
     return text

@@ -2,13 +2,14 @@
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, save_model
 
-__all__ = ["check_folder", "check_other_file", "save", "writable_format"]
+__all__ = ["check_folder", "check_other_file", "check_picture", "save", "writable_format"]
 
 
 def check_other_file(output: Path, *inputs: str | Path) -> None:
@@ -30,19 +31,23 @@ def check_other_file(output: Path, *inputs: str | Path) -> None:
                 )
 
 
-def check_folder(folder: Path, *inputs: str, overwrite: bool) -> None:
-    """Raise where a model could not be saved in a folder; nothing is made yet.
+def check_folder(
+    folder: Path, *inputs: str, overwrite: bool, names: Iterable[str] = MODEL_FILES
+) -> None:
+    """Raise where a result could not be saved in a folder; nothing is made yet.
 
     Parameters
     ----------
     folder : Path
         The folder; it need not exist.
     *inputs : str
-        Files that are read, which saving the model must not replace.
+        Files that are read, which saving the result must not replace.
     overwrite : bool
         Whether it may hold something already.
+    names : iterable of str
+        Files in the folder that saving the result replaces; those of a model by default.
     """
-    for name in MODEL_FILES:
+    for name in names:
         check_other_file(folder / name, *inputs)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
@@ -54,7 +59,7 @@ def check_folder(folder: Path, *inputs: str, overwrite: bool) -> None:
             if not overwrite:
                 raise InputError(
                     f"{folder}: the folder exists and is not empty. Choose another, or pass "
-                    "--overwrite to replace the model in it."
+                    "--overwrite to replace the result in it."
                 )
         above = folder.absolute().parent
         while not above.exists():
@@ -102,10 +107,36 @@ def writable_format(path: Path, name: str | None = None) -> Format:
     chosen = format_of(path, name)
     if chosen.write is None:
         raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
+    _check_place(path)
+    return chosen
+
+
+def check_picture(path: Path, *inputs: str) -> None:
+    """Raise where a picture could not be drawn into a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    *inputs : str
+        Files that are read, which the picture must not replace.
+    """
+    from elbmf import plots  # here, for few commands draw
+
+    known = plots.suffixes()
+    if path.suffix.removeprefix(".").lower() not in known:
+        raise InputError(
+            f"{path}: the suffix must say which kind of picture to draw: "
+            f"{', '.join('.' + suffix for suffix in known)}."
+        )
+    _check_place(path)
+    check_other_file(path, *inputs)
+
+
+def _check_place(path: Path) -> None:
     if path.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file to write.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist. Create it first.")
     if not os.access(path.absolute().parent, os.W_OK):
         raise InputError(f"{path}: the folder {path.parent} cannot be written (no permission).")
-    return chosen

@@ -2,15 +2,50 @@
 
 import shutil
 import time
+from collections.abc import Callable
 
+from elbmf import ranks
 from elbmf.cli.console import Console
 from elbmf.cli.tables import times
 from elbmf.palm import State
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "RankProgress"]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
+
+
+class _Line:
+    """A line that is written anew now and then.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._next = 0.0
+        self._shows = console.shows_progress
+        if self._shows:
+            console.status("preparing …")
+
+    def show(self, text: Callable[[], tuple[str, float]]) -> None:
+        """Show a text and, if any, the share that is done, unless the last was shown just now."""
+        now = time.monotonic()
+        if self._shows and now >= self._next:
+            self._next = now + _SECONDS_BETWEEN
+            room = shutil.get_terminal_size().columns - 1
+            self._console.status(_with_bar(*text(), room)[:room])
+
+
+def _with_bar(text: str, share: float, room: int) -> str:
+    width = min(_WIDEST_BAR, room - len(text) - 3)
+    if not share or width < _NARROWEST_BAR:
+        return text
+    bar = "#" * round(width * share)
+    return f"[{bar.ljust(width, '.')}] {text}"
 
 
 class Progress:
@@ -22,6 +57,8 @@ class Progress:
         Where to show them.
     ones : int
         Ones of the data, the scale of the loss.
+    many_ranks : bool
+        Whether there are fits with several numbers of components, how many no one knows.
 
     Attributes
     ----------
@@ -29,40 +66,64 @@ class Progress:
         Epochs seen so far, of all runs.
     """
 
-    def __init__(self, console: Console, ones: int) -> None:
+    def __init__(self, console: Console, ones: int, *, many_ranks: bool = False) -> None:
         self.epochs = 0
-        self._console = console
         self._ones = max(ones, 1)
-        self._next = 0.0
-        self._shows = console.shows_progress
-        if self._shows:
-            console.status("preparing …")
+        self._many_ranks = many_ranks
+        self._line = _Line(console)
 
     def __call__(self, state: State) -> None:
         """Take note of an epoch, or of a round of the search."""
         self.epochs += state.stage == "relaxation"
-        now = time.monotonic()
-        if self._shows and now >= self._next:
-            self._next = now + _SECONDS_BETWEEN
-            room = shutil.get_terminal_size().columns - 1
-            self._console.status(self._line(state, room)[:room])
+        self._line.show(lambda: self._text(state))
 
-    def _line(self, state: State, room: int) -> str:
+    def _text(self, state: State) -> tuple[str, float]:
+        figures = _figures(state, self._ones)
+        if self._many_ranks:
+            return f"{state.n_components} components  {figures}", 0.0
         if state.stage == "search":
-            text = f"searching  relative loss {state.relaxed_loss / self._ones:.4f}"
-            return self._with_bar(text, state.progress, room)
-        figures = f"relative loss {state.relaxed_loss / self._ones:.4f}  gap {state.gap:.2e}"
+            return figures, state.progress
         if not state.progress:
-            return f"epoch {state.epoch}  {figures}  {times(state.seconds)}"
+            return f"{figures}  {times(state.seconds)}", 0.0
         left = state.seconds * (1 / state.progress - 1)
         run = f"run {state.run}/{state.runs}  " if state.runs > 1 else ""
-        text = f"{run}epoch {state.epoch}  {figures}  {times(round(left))} left"
-        return self._with_bar(text, state.progress, room)
+        return f"{run}{figures}  {times(round(left))} left", state.progress
 
-    @staticmethod
-    def _with_bar(text: str, share: float, room: int) -> str:
-        width = min(_WIDEST_BAR, room - len(text) - 3)
-        if width < _NARROWEST_BAR:
-            return text
-        bar = "#" * round(width * share)
-        return f"[{bar.ljust(width, '.')}] {text}"
+
+def _figures(state: State, ones: int) -> str:
+    loss = f"relative loss {state.relaxed_loss / ones:.4f}"
+    if state.stage == "search":
+        return f"searching  {loss}"
+    return f"epoch {state.epoch}  {loss}  gap {state.gap:.2e}"
+
+
+class RankProgress:
+    """Shows how far a search over ranks is; two observers.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    ones : int
+        Ones of the data, the scale of the loss.
+    """
+
+    def __init__(self, console: Console, ones: int) -> None:
+        self._ones = max(ones, 1)
+        self._line = _Line(console)
+        self._share = 0.0
+        self._steps = ""
+
+    def step(self, progress: ranks.Progress) -> None:
+        """Take note of a step of the search."""
+        self._share = progress.done / progress.total
+        hidden = "with held-out cells: " if progress.held_out else ""
+        self._steps = f"{hidden}{progress.done} of {progress.total} steps  "
+        loss = f"relative loss {progress.cost / self._ones:.4f}"
+        text = f"{self._steps}rank {progress.step.rank}  {loss}"
+        self._line.show(lambda: (text, self._share))
+
+    def epoch(self, state: State) -> None:
+        """Take note of an epoch within a step."""
+        text = f"{self._steps}rank {state.n_components}  {_figures(state, self._ones)}"
+        self._line.show(lambda: (text, self._share))

@@ -1,4 +1,6 @@
-"""Flags of a method, derived from its class: signature, constraints and numpydoc description.
+"""Flags of a method or a search, derived from its class.
+
+That is from its signature, its constraints and its numpydoc description.
 
 A new method or parameter needs nothing here.
 """
@@ -7,27 +9,41 @@ import argparse
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, Options, make_constraint
 
 from elbmf.cli.wording import flag
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 
-__all__ = ["ALIASES", "Parameter", "add_flags", "by_any_name", "given", "parameters_of"]
+__all__ = [
+    "ALIASES",
+    "Parameter",
+    "add_flags",
+    "by_any_name",
+    "given",
+    "long_flag",
+    "parameters_of",
+]
 
 # What parameters are also called on the command line and in configuration files.
 ALIASES = {
+    "max_components": ("--max",),
     "n_components": ("-k", "--n-components"),
     "n_jobs": ("-j", "--n-jobs"),
     "random_state": ("--seed", "--random-state"),
 }
 
-_DEST = "solver_"
+# What stands for a value in the help, where the kind of the value would not tell.
+_METAVARS = {"holdout": "SHARE", "max_components": "K"}
+
+# Whose flags they are, in the names under which argparse keeps them.
+_METHOD = "method"
 
 
 @dataclass(frozen=True)
@@ -117,8 +133,13 @@ class Parameter:
         return text.replace("%", "%%").strip()
 
 
-def parameters_of(method: type[BooleanFactorizer]) -> list[Parameter]:
-    """Return the parameters of a method that make sense on a command line."""
+def long_flag(name: str) -> str:
+    """Return what the user types for a parameter, and not its single letter."""
+    return next(each for each in ALIASES.get(name, (flag(name),)) if each.startswith("--"))
+
+
+def parameters_of(method: type[BaseEstimator]) -> list[Parameter]:
+    """Return the parameters of a method, or of a search, that make sense on a command line."""
     descriptions: dict[str, str] = {}
     for base in reversed(method.__mro__):
         descriptions |= _numpydoc_parameters(base.__doc__ or "")
@@ -135,16 +156,33 @@ def parameters_of(method: type[BooleanFactorizer]) -> list[Parameter]:
     return [parameter for parameter in parameters if parameter.has_choice]
 
 
-def add_flags(parser: argparse.ArgumentParser, name: str, method: type[BooleanFactorizer]) -> None:
-    """Add the flags of a method; those not given leave no trace in the namespace."""
-    group = parser.add_argument_group(f"parameters of the method {name}")
-    parameters = parameters_of(method)
+def add_flags(
+    group: argparse._ActionsContainer,
+    parameters: Iterable[Parameter],
+    *,
+    owner: str = _METHOD,
+    unlisted: Collection[str] = (),
+) -> None:
+    """Add flags for parameters; those not given leave no trace in the namespace.
+
+    Parameters
+    ----------
+    group : parser or group of one
+        Where to add them.
+    parameters : iterable of Parameter
+        What to add.
+    owner : str
+        Whose parameters they are, for `given`.
+    unlisted : collection of str
+        Names of parameters that the help leaves out.
+    """
+    parameters = list(parameters)
     names = {parameter.name for parameter in parameters}
     for parameter in parameters:
         options: dict[str, Any] = {
-            "dest": _DEST + parameter.name,
+            "dest": _destination(owner, parameter.name),
             "default": argparse.SUPPRESS,
-            "help": parameter.help(names),
+            "help": argparse.SUPPRESS if parameter.name in unlisted else parameter.help(names),
         }
         if parameter.is_switch:
             options["action"] = argparse.BooleanOptionalAction
@@ -154,13 +192,18 @@ def add_flags(parser: argparse.ArgumentParser, name: str, method: type[BooleanFa
         group.add_argument(*parameter.flags, **options)
 
 
-def given(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters that were given as flags."""
+def given(args: argparse.Namespace, owner: str = _METHOD) -> dict[str, Any]:
+    """Return the parameters of an owner that were given as flags."""
+    prefix = _destination(owner, "")
     return {
-        name.removeprefix(_DEST): value
+        name.removeprefix(prefix): value
         for name, value in vars(args).items()
-        if name.startswith(_DEST)
+        if name.startswith(prefix)
     }
+
+
+def _destination(owner: str, name: str) -> str:
+    return f"{owner}:{name}"
 
 
 def by_any_name(method: type[BooleanFactorizer], values: dict[str, Any]) -> dict[str, Any]:
@@ -206,6 +249,8 @@ def _number_kind(constraint: Any) -> type | None:
 
 
 def _metavar(parameter: Parameter) -> str:
+    if parameter.name in _METAVARS:
+        return _METAVARS[parameter.name]
     if parameter.choices and not parameter.numbers:
         return "{" + ",".join(parameter.choices) + "}"
     short = parameter.flags[0]

@@ -12,6 +12,7 @@ from elbmf.boolean import component_cover
 from elbmf.cli.tables import figures, number, share, shorten, table, times
 from elbmf.io import SavedModel
 from elbmf.matrix import BooleanMatrix
+from elbmf.selection import TITLES
 
 __all__ = [
     "components",
@@ -19,6 +20,7 @@ __all__ = [
     "data",
     "measures_table",
     "measures_text",
+    "rank_search",
     "versions",
 ]
 
@@ -46,8 +48,9 @@ def data(name: str, A: BooleanMatrix) -> dict[str, Any]:
 
 
 def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
-    """Return size, cover and columns of each component."""
+    """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
+    saved = model.info.get("bits_saved")
     return [
         {
             "component": index,
@@ -56,6 +59,7 @@ def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
             "covered": int(cover.covered[index]),
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
+            **({} if saved is None else {"bits_saved": saved[index]}),
             "column_names": column_names,
         }
         for index, (_, column_names) in enumerate(model.components())
@@ -63,23 +67,29 @@ def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
 
 
 def components_table(described: list[dict[str, Any]]) -> str:
-    """Lay out components, those that cover most first."""
-    largest = sorted(described, key=lambda each: (-each["covered"], each["component"]))
+    """Lay out components; with what they save, the first are those that save most."""
+    layout = {
+        "component": "component",
+        "rows": "rows",
+        "columns": "columns",
+        "ones covered": "covered",
+        "precision": "precision",
+        "bits saved": "bits_saved",
+    }
+    shown = [(title, key) for title, key in layout.items() if key in described[0]]
     rows = [
         [
-            str(each["component"]),
-            number(each["rows"]),
-            number(each["columns"]),
-            number(each["covered"]),
-            share(each["precision"]),
+            *(
+                share(each[key]) if key == "precision" else number(round(each[key]))
+                for _, key in shown
+            ),
             shorten(each["column_names"]),
         ]
-        for each in largest[:_MOST_COMPONENTS]
+        for each in described[:_MOST_COMPONENTS]
     ]
-    headers = ["component", "rows", "columns", "ones covered", "precision", "column names"]
-    text = table(headers, rows, left=[5])
-    if len(largest) > _MOST_COMPONENTS:
-        text += f"\n… and {len(largest) - _MOST_COMPONENTS} smaller components"
+    text = table([*(title for title, _ in shown), "column names"], rows, left=[len(shown)])
+    if len(described) > _MOST_COMPONENTS:
+        text += f"\n… and {len(described) - _MOST_COMPONENTS} more components"
     return text
 
 
@@ -103,14 +113,15 @@ def measures_text(info: Mapping[str, Any]) -> str:
     rows = measures_table(info["measures"], info["data"]["ones"])
     if missing := info["data"].get("missing"):
         rows.append(("missing cells", f"{number(missing)}, which count for nothing"))
-    rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
+    if info["n_iter"] or "rank_search" not in info:
+        rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
     losses = info.get("run_losses", [])
     if len(losses) > 1:
         rows.append(("runs", f"{len(losses)}, losses {', '.join(map(number, losses))}"))
     if info.get("stages"):
         rows.append(("cost by stage", _stages(info["stages"])))
     rows.append(("seconds", times(info["seconds"]).removesuffix(" s")))
-    return figures(rows) + _unused_components(info)
+    return figures(rows) + _chosen_components(info) + _unused_components(info)
 
 
 def _stages(stages: Sequence[Mapping[str, Any]]) -> str:
@@ -127,9 +138,38 @@ def _signed(change: int) -> str:
     return ("−" if change < 0 else "+") + number(abs(change))
 
 
+def rank_search(criterion: str, chosen: int, ranks: Sequence[int]) -> dict[str, Any]:
+    """Return what to note of a search for the number of components.
+
+    Parameters
+    ----------
+    criterion : str
+        Name of what chose.
+    chosen : int
+        The number of components; 0 if none is better than any.
+    ranks : sequence of int
+        Those looked at.
+    """
+    return {"criterion": criterion, "n_components": int(chosen), "highest": int(max(ranks))}
+
+
+def _chosen_components(info: Mapping[str, Any]) -> str:
+    """Say in a line of its own how the number of components came about, unless it was given."""
+    search = info.get("rank_search")
+    if search is None:
+        return ""
+    by = f"chosen by {TITLES[search['criterion']]} among ranks up to {number(search['highest'])}"
+    count = search["n_components"]
+    if count == 0:
+        return f"\nno component at all {by}; one is shown all the same"
+    return f"\n{number(count)} component{'s' if count > 1 else ''} {by}"
+
+
 def _unused_components(info: Mapping[str, Any]) -> str:
     """Say in a line of its own that some components are empty, and whether more would help."""
     asked = info.get("parameters", {}).get("n_components")
+    if "rank_search" in info:
+        asked = max(info["rank_search"]["n_components"], 1)
     used = info.get("n_components_used", asked)
     if used == asked:
         return ""

@@ -7,10 +7,12 @@ __all__ = ["flag", "in_flags"]
 # Parameters that messages of the library suggest to set, and that are flags of the same name.
 _NAMED = (
     "binarize",
+    "criterion",
     "delimiter",
     "encoding",
     "format",
     "header",
+    "holdout",
     "key",
     "layer",
     "layout",

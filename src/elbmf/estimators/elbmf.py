@@ -306,7 +306,12 @@ class ELBMF(BooleanFactorizer):
         def observe(cost: int, progress: float) -> bool:
             seconds = time.perf_counter() - began
             seen = replace(
-                state, stage="search", relaxed_loss=cost, progress=progress, seconds=seconds
+                state,
+                stage="search",
+                relaxed_loss=cost,
+                progress=progress,
+                seconds=seconds,
+                n_components=k,
             )
             if self.callback is None or not self.callback(seen):
                 return False
@@ -373,7 +378,10 @@ class ELBMF(BooleanFactorizer):
             reason = stop(state)
             if self.callback is not None:
                 progress = (run - 1 + state.epoch / epochs_at_most) / runs
-                if self.callback(replace(state, run=run, runs=runs, progress=progress)):
+                seen = replace(
+                    state, run=run, runs=runs, progress=progress, n_components=self._rank
+                )
+                if self.callback(seen):
                     reason = "callback"
             if reason is not None:
                 break
