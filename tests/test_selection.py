@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 
 import naive
 from elbmf import ELBMF, RankSearch
@@ -132,8 +133,6 @@ def test_parameters_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="criterion"):
         RankSearch(quick(), 3, criterion="bic").fit(TILES.A)
     with pytest.raises(InputError, match=r"method of elbmf\.estimators; got PCA"):
-        from sklearn.decomposition import PCA
-
         RankSearch(PCA(), 3).fit(TILES.A)
     assert clone(RankSearch(quick(), 3)).get_params()["max_components"] == 3
 

@@ -58,8 +58,8 @@ _ONES_FOR_SINGULAR_VECTORS = 10_000_000
 
 # What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
 # many nanoseconds in all, for each one (or eight cells) and for each line, the latter two times k.
-_SEARCH_TO_RELAXATION = 1.7
-_EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 5e5, 0.18, 3.5
+_SEARCH_TO_RELAXATION = 1.6
+_EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
 # dropped in the end; both take half of the time. On planted tiles the first finds more, on real
