@@ -248,3 +248,69 @@ def bai_ng(A, U, V, penalty, hidden=None):
         3: math.log(min(n, m)) / min(n, m),
     }
     return math.log(wrong / known) + U.shape[1] * g[penalty]
+
+
+def closure(A, columns):
+    """The formal concept of a set of columns: all rows that have them, all columns these have."""
+    extent = A[:, columns].all(axis=1)
+    return extent, A[extent].all(axis=0)
+
+
+def grecond(A, k=None, hidden=None):
+    """Algorithm 2 of Belohlavek and Vychodil, literally; hidden cells may be covered."""
+    coverable = A if hidden is None else A | hidden
+    uncovered = A if hidden is None else A & ~hidden
+    concepts = []
+    while uncovered.any() and (k is None or len(concepts) < k):
+        intent, value = np.zeros(A.shape[1], dtype=bool), 0
+        while True:
+            grown = {}
+            for j in np.flatnonzero(~intent):
+                rows, columns = closure(coverable, np.union1d(np.flatnonzero(intent), [j]))
+                grown[j] = uncovered[np.ix_(rows, columns)].sum()
+            if not grown or max(grown.values()) <= value:
+                break
+            j = min(grown, key=lambda j: (-grown[j], j))
+            value = grown[j]
+            intent = closure(coverable, np.union1d(np.flatnonzero(intent), [j]))[1]
+        extent = coverable[:, intent].all(axis=1)
+        concepts.append((extent, intent))
+        uncovered = uncovered & ~np.outer(extent, intent)
+    return _side_by_side(A.shape, concepts, k)
+
+
+def asso(A, k, threshold, weights, hidden=None):
+    """The algorithm of Miettinen et al., literally: associations, then greedy choice."""
+    hidden = np.zeros(A.shape, dtype=bool) if hidden is None else hidden
+    A = A & ~hidden
+    n, m = A.shape
+    candidates = np.zeros((m, m), dtype=bool)
+    for i in range(m):
+        for j in range(m):
+            support = (A[:, i] & ~hidden[:, j]).sum()
+            if support:
+                candidates[i, j] = (A[:, i] & A[:, j]).sum() / support >= threshold
+    chosen = []
+    covered = np.zeros(A.shape, dtype=bool)
+    for _ in range(k):
+        gains = []
+        for candidate in candidates:
+            fresh = candidate & ~covered & ~hidden
+            gain = weights.missed * (fresh & A).sum(axis=1)
+            gains.append(gain - weights.extra * (fresh & ~A).sum(axis=1))
+        total = [gain[gain > 0].sum() for gain in gains]
+        best = int(np.argmax(total))
+        if total[best] <= 0:
+            break
+        chosen.append((gains[best] > 0, candidates[best]))
+        covered |= np.outer(*chosen[-1])
+    return _side_by_side(A.shape, chosen, k)
+
+
+def _side_by_side(shape, components, k):
+    """U and V of a list of components, and empty ones up to k, or at least one."""
+    k = max(len(components), 1) if k is None else k
+    U, V = np.zeros((shape[0], k), dtype=bool), np.zeros((k, shape[1]), dtype=bool)
+    for l, (rows, columns) in enumerate(components):
+        U[:, l], V[l] = rows, columns
+    return U, V

@@ -16,12 +16,23 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.boolean import Bools
 from elbmf.criteria import CRITERIA, Counts, count
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["MOST_SCANNED", "Factors", "Progress", "RankPath", "Refits", "Step", "Steps"]
+__all__ = [
+    "MOST_SCANNED",
+    "Factors",
+    "Nested",
+    "Prefixes",
+    "Progress",
+    "RankPath",
+    "Refits",
+    "Step",
+    "Steps",
+]
 
 MOST_SCANNED = 40
 """Highest rank up to which a path looks at every rank, unless told otherwise."""
@@ -94,6 +105,83 @@ class Refits:
 
     def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors | None:
         """Leave it at the best of them."""
+        return None
+
+
+class Nested(NamedTuple):
+    """Factors whose first r components are the factors of rank r, and what each rank costs.
+
+    Parameters
+    ----------
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+        Components that were not found are empty, and the last ones.
+    costs : ndarray of int64, of length k + 1
+        Of rank 0 to k.
+    found : int
+        Components that are not empty.
+    """
+
+    U: Bools
+    V: Bools
+    costs: NDArray[np.int64]
+    found: int
+
+    @classmethod
+    def of(cls, U: Bools, V: Bools, costs: Sequence[int], rank: int) -> "Nested":
+        """Add empty components to those found, up to a rank."""
+        found = U.shape[1]
+        more = rank - found
+        return cls(
+            np.pad(U, ((0, 0), (0, more))),
+            np.pad(V, ((0, more), (0, 0))),
+            np.pad(np.array(costs, dtype=np.int64), (0, more), mode="edge"),
+            found,
+        )
+
+
+class Prefixes:
+    """Steps of a method that finds one component after the other, and never changes one.
+
+    It runs once, at the highest rank; lower ranks take its first components.
+
+    Parameters
+    ----------
+    find : callable
+        Returns sequences of a given number of components; a rank takes the first of those that
+        cost least there.
+    finish : callable
+        Makes of U and V the factors of a rank.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[int], Sequence[Nested]],
+        finish: Callable[[Bools, Bools], Factors],
+    ) -> None:
+        self._find = find
+        self._finish = finish
+        self._longest = 0
+        self._found: Sequence[Nested] = ()
+
+    def fit(self, rank: int, generator: np.random.Generator) -> Factors:
+        """Take the first components of the best sequence."""
+        if rank > self._longest:
+            self._found, self._longest = self._find(rank), rank
+        best = min(self._found, key=lambda nested: nested.costs[rank])
+        U, V = np.ascontiguousarray(best.U[:, :rank]), best.V[:rank].copy()
+        return self._finish(U, V)
+
+    def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
+        """Do the same: there is no better way to leave components out."""
+        return self.fit(rank, generator)
+
+    def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
+        """Leave it to a fit, which adds to these very components."""
+        return None
+
+    def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors | None:
+        """Leave it: all of them are the same."""
         return None
 
 

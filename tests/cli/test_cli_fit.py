@@ -370,12 +370,14 @@ def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.Mon
             self,
             n_components: int = 1,
             greedy: bool = True,
+            refine: bool = False,
             binarize: float | None = None,
             n_jobs: int | None = None,
             random_state: Any = None,
         ) -> None:
             self.n_components = n_components
             self.greedy = greedy
+            self.refine = refine
             self.binarize = binarize
             self.n_jobs = n_jobs
             self.random_state = random_state

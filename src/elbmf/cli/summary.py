@@ -171,7 +171,8 @@ def _unused_components(info: Mapping[str, Any]) -> str:
     if "rank_search" in info:
         asked = max(info["rank_search"]["n_components"], 1)
     used = info.get("n_components_used", asked)
-    if used == asked:
+    # Asked for no number, a method takes as many as it needs.
+    if used == asked or asked is None:
         return ""
     enough = ": these already leave no error" if info["measures"]["loss"] == 0 else ""
     return f"\n{number(used)} of {number(asked)} components used{enough}"

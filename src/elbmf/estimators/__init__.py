@@ -1,8 +1,14 @@
 """The methods, each a scikit-learn transformer with the same contract."""
 
+from elbmf.estimators.asso import Asso
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.estimators.grecond import GreConD
 
-__all__ = ["ELBMF", "METHODS", "BooleanFactorizer"]
+__all__ = ["ELBMF", "METHODS", "Asso", "BooleanFactorizer", "GreConD"]
 
-METHODS: dict[str, type[BooleanFactorizer]] = {"elbmf": ELBMF}
+METHODS: dict[str, type[BooleanFactorizer]] = {
+    "elbmf": ELBMF,
+    "asso": Asso,
+    "grecond": GreConD,
+}

@@ -5,7 +5,7 @@ A method itself only factorizes.
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,8 +22,8 @@ from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
-from elbmf.ranks import Factors, RankPath, Refits, Steps
-from elbmf.refine import describe
+from elbmf.ranks import Factors, Nested, Prefixes, RankPath, Refits, Steps
+from elbmf.refine import describe, refine
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -72,12 +72,22 @@ class FittedFactors:
         self.stop_reason = stop_reason
         self.history = history or {}
 
+    @classmethod
+    def of_greedy_choice(cls, nested: Nested) -> Self:
+        """Hand back components that were found one after the other."""
+        costs = nested.costs[1 : nested.found + 1]
+        if nested.costs[-1] == 0:
+            reason = "exact"
+        else:
+            reason = "n_components" if nested.found == nested.U.shape[1] else "no gain"
+        return cls(nested.U, nested.V, nested.found, reason, {"cost": costs})
+
 
 class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
     A method implements `_factorize` and declares its own parameters beside the common ones:
-    ``n_components``, ``binarize``, ``n_jobs`` and ``random_state``.
+    ``n_components``, ``refine``, ``binarize``, ``n_jobs`` and ``random_state``.
 
     Attributes
     ----------
@@ -95,6 +105,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Why the iterations ended.
     history_ : dict of str to ndarray
         Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes a table.
+    stages_ : dict of str to int
+        What the factors cost as the method left them (``"method"``), and after they were refined
+        (``"refinement"``), where ``refine`` is on. It is their loss, unless the method weighs the
+        two kinds of error differently.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
@@ -103,12 +117,14 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "refine": ["boolean"],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
     }
 
-    n_components: int | Literal["auto"]
+    n_components: int | Literal["auto"] | None
+    refine: bool
     binarize: float | None
     n_jobs: int | None
     random_state: Any
@@ -152,13 +168,13 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             fitted = self._factorize_at_best_rank(A, seed)
         else:
             self._warn_if_too_many(A)
-            fitted = self._factorize(A, np.random.default_rng(seed))
+            fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
         self._store(A, fitted)
         return self.membership_.copy()
 
     def _warn_if_too_many(self, A: BooleanMatrix) -> None:
         shorter = min(A.shape)
-        if self._rank > shorter:
+        if self.n_components is not None and self._rank > shorter:
             warn_caller(
                 f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
                 f"matrix can need: {shorter} components already give an exact factorization."
@@ -174,6 +190,19 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
+
+    def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Improve what the method has found by local search, if asked to, and note the gain."""
+        weights = self._weights(A.shape)
+
+        def cost() -> int:
+            return cover(A, fitted.U, fitted.V, self._threads).cost(weights)
+
+        self.stages_ = {"method": cost()}
+        if self.refine:
+            fitted.U, fitted.V = refine(A, fitted.U, fitted.V, weights, self._threads)
+            self.stages_["refinement"] = cost()
+        return fitted
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Put the components in an order; as they are found by default."""
@@ -217,15 +246,40 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         def refit(rank: int, generator: np.random.Generator) -> Factors:
             model = copy.copy(self)
             model.n_components = rank
-            fitted = model._factorize(A, generator)
+            fitted = model._refined(A, model._factorize(A, generator))
             self._epochs_of_path += fitted.n_iter
-            cost = cover(A, fitted.U, fitted.V, self._threads).cost(self._weights(A.shape))
-            factors = Factors(fitted.U, fitted.V, cost)
+            factors = self._with_cost(A, fitted)
             if fitted.stop_reason == "callback":
                 raise _Stopped(factors)
             return factors
 
         return refit
+
+    def _prefixes(self, A: BooleanMatrix, find: Callable[[int], Sequence[Nested]]) -> Prefixes:
+        """Return the steps of a method whose components do not depend on how many follow.
+
+        Parameters
+        ----------
+        A : BooleanMatrix
+            The data.
+        find : callable
+            Returns one or several sequences of so many components, of which each rank takes the
+            one that costs least there.
+        """
+        self._epochs_of_path = 0
+
+        def count_and_find(rank: int) -> Sequence[Nested]:
+            self._epochs_of_path += rank
+            return find(rank)
+
+        def finish(U: Bools, V: Bools) -> Factors:
+            return self._with_cost(A, copy.copy(self)._refined(A, FittedFactors(U, V)))
+
+        return Prefixes(count_and_find, finish)
+
+    def _with_cost(self, A: BooleanMatrix, fitted: FittedFactors) -> Factors:
+        cost = cover(A, fitted.U, fitted.V, self._threads).cost(self._weights(A.shape))
+        return Factors(fitted.U, fitted.V, cost)
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.

@@ -195,7 +195,6 @@ class ELBMF(BooleanFactorizer):
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "refine": ["boolean"],
         "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
@@ -274,6 +273,10 @@ class ELBMF(BooleanFactorizer):
         _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
         self._warn_unless_boolean(best)
         return best
+
+    def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Leave the factors: they were refined before the runs were recombined."""
+        return fitted
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Put the components that shorten the description most first."""

@@ -1,0 +1,272 @@
+"""Asso: candidates from associations between columns, chosen greedily by what they cover."""
+
+import logging
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from elbmf.boolean import Weights, pack
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.kernels.associations import (
+    add_gains,
+    count_associations,
+    list_associations,
+    rows_that_gain,
+)
+from elbmf.matrix import BooleanMatrix, Pattern
+from elbmf.ranks import Nested, Steps
+from elbmf.threads import over_ranges
+
+__all__ = ["Asso"]
+
+_LOG = logging.getLogger(__name__)
+
+# What threshold="auto" tries.
+_THRESHOLDS = tuple(step / 20 for step in range(2, 21))
+
+# Ones from which passes over the rows are worth several threads.
+_ONES_FOR_THREADS = 100_000
+
+
+class Asso(BooleanFactorizer):
+    """Boolean matrix factorization by associations between columns.
+
+    Column i is associated with column j as confidently as ones of i go with ones of j:
+    c(i→j) = \\|a_i ∧ a_j\\| / \\|a_i\\|. Each column gives a candidate: itself with all columns that
+    it is associated with at least as confidently as a threshold τ says. Then the candidate whose
+    use gains most is chosen, time after time: a row uses it where w⁺ times the ones that are
+    newly covered is more than w⁻ times the zeros that are. Of equals, the candidate of the column
+    with the lowest index is taken.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=10
+        Number of components. ``"auto"`` chooses the number that gives the shortest description of
+        the data (MDL).
+    threshold : float or "auto", default="auto"
+        τ, above 0 and up to 1. ``"auto"`` tries 0.1 to 1 in steps of 0.05 and keeps what costs
+        least, the lowest of equals.
+    gain_weight : float, default=1
+        w⁺, what covering a one gains.
+    penalty_weight : float, default=1
+        w⁻, what covering a zero costs. Only the ratio of the two weights matters; it is rounded to
+        one of integers up to 1000.
+    transpose : bool or "auto", default="auto"
+        Whether to associate rows in place of columns; ``"auto"`` does so when there are more
+        columns than rows, for the time grows with the number of candidates.
+    refine : bool, default=False
+        Improve the factors by Boolean local search afterwards, never for the worse.
+    binarize : float, optional
+        Threshold for input that is not 0/1: entries above it are ones.
+    n_jobs : int, optional
+        Threads. All cores by default, and for -1; the result does not depend on it.
+    random_state : int, RandomState instance or None
+        Accepted as by all methods, and not used: nothing here is random.
+
+    Attributes
+    ----------
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
+stages_
+        As of every method, see `BooleanFactorizer`. An iteration chooses a component; ``history_``
+        has the cost after each, with the weights as integers.
+    threshold_ : float
+        The threshold used; not set when the number of components was searched for, too.
+
+    Notes
+    -----
+    Missing entries gain and cost nothing, and c(i→j) counts only rows in which j is known. For a
+    given threshold, the first r of k components are those that a fit with r components finds,
+    unless they are refined.
+
+    References
+    ----------
+    P. Miettinen, T. Mielikäinen, A. Gionis, G. Das, H. Mannila. The Discrete Basis Problem. IEEE
+    Transactions on Knowledge and Data Engineering 20(10), 2008.
+
+    Examples
+    --------
+    >>> from elbmf import Asso
+    >>> A = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]
+    >>> Asso(n_components=2, threshold=1).fit(A).reconstruction_err_
+    0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BooleanFactorizer._parameter_constraints,
+        "threshold": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "gain_weight": [Interval(Real, 0, None, closed="neither")],
+        "penalty_weight": [Interval(Real, 0, None, closed="neither")],
+        "transpose": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        *,
+        threshold: float | Literal["auto"] = "auto",
+        gain_weight: float = 1.0,
+        penalty_weight: float = 1.0,
+        transpose: bool | Literal["auto"] = "auto",
+        refine: bool = False,
+        binarize: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.threshold = threshold
+        self.gain_weight = gain_weight
+        self.penalty_weight = penalty_weight
+        self.transpose = transpose
+        self.refine = refine
+        self.binarize = binarize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        found = self._by_threshold(A, self._rank)
+        costs = [nested.costs[-1] for nested in found]
+        best = int(np.argmin(costs))
+        self.threshold_ = self._thresholds[best]
+        _LOG.info("costs of thresholds: %s", dict(zip(self._thresholds, costs, strict=True)))
+        return FittedFactors.of_greedy_choice(found[best])
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """Each rank has the first components of the next, with the same threshold."""
+        return self._prefixes(A, lambda rank: self._by_threshold(A, rank))
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        return Weights.of(self.penalty_weight / self.gain_weight, shape)
+
+    @property
+    def _thresholds(self) -> tuple[float, ...]:
+        return _THRESHOLDS if self.threshold == "auto" else (float(self.threshold),)
+
+    def _by_threshold(self, A: BooleanMatrix, rank: int) -> list[Nested]:
+        """Factorize with each of the thresholds."""
+        n, m = A.shape
+        flip = n < m if self.transpose == "auto" else self.transpose
+        weights = self._weights(A.shape)
+        threads = self._threads if A.ones >= _ONES_FOR_THREADS else 1
+        data = _Data.of(A, 1 if flip else 0)
+        associations = _associations(data, self._thresholds[0], threads)
+        found = []
+        for threshold in self._thresholds:
+            candidates = associations.at_least(threshold)
+            U, V, gains = _choose(data, candidates, rank, weights, threads)
+            if flip:
+                U, V = V.T, U.T
+            left = weights.missed * A.ones - np.cumsum([0, *gains])
+            found.append(Nested.of(U, V, left.tolist(), rank))
+        return found
+
+
+class _Data(NamedTuple):
+    """Patterns of the ones, by the lines to cover and by those that are associated.
+
+    The missing cells likewise.
+    """
+
+    shape: tuple[int, int]
+    ones: tuple[Pattern, Pattern]
+    hidden: tuple[Pattern, Pattern]
+
+    @classmethod
+    def of(cls, A: BooleanMatrix, axis: int) -> "_Data":
+        hidden = A.hidden
+        if hidden is None:
+            hidden = BooleanMatrix(
+                A.shape, np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+            )
+        return cls(
+            (A.shape[axis], A.shape[1 - axis]),
+            (A.lines(axis), A.lines(1 - axis)),
+            (hidden.lines(axis), hidden.lines(1 - axis)),
+        )
+
+
+class _Associations(NamedTuple):
+    """For each column j the columns i with a confidence c(i→j), and these confidences."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    confidences: NDArray[np.float64]
+
+    def at_least(self, threshold: float) -> Pattern:
+        """Return for each column the candidates that have it."""
+        kept = self.confidences >= threshold
+        before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+        return before[self.indptr], self.indices[kept]
+
+
+def _associations(data: _Data, threshold: float, threads: int | None) -> _Associations:
+    """Find the confidences that reach a threshold."""
+    m = data.shape[1]
+    rows, columns = data.ones
+    hidden = data.hidden[1]
+    counts = np.zeros(m, dtype=np.int64)
+    over_ranges(
+        lambda low, high: count_associations(rows, columns, hidden, low, high, threshold, counts),
+        m,
+        threads,
+    )
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    confidences = np.empty(int(indptr[-1]), dtype=np.float64)
+    over_ranges(
+        lambda low, high: list_associations(
+            rows, columns, hidden, low, high, threshold, indptr, indices, confidences
+        ),
+        m,
+        threads,
+    )
+    return _Associations(indptr, indices, confidences)
+
+
+def _choose(
+    data: _Data, candidates: Pattern, rank: int, weights: Weights, threads: int | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Sequence[int]]:
+    """Choose up to so many candidates; return the factors, and what each component gained."""
+    n, m = data.shape
+    U, V = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, m), dtype=np.bool_)
+    stretches = pack(V)
+    sizes = np.bincount(candidates[1], minlength=m)
+    pair = (weights.missed, weights.extra)
+    rows, hidden = data.ones[0], data.hidden[0]
+    gains = np.zeros(m, dtype=np.int64)
+
+    def add(lines: NDArray[np.int64], sign: int) -> None:
+        def part(low: int, high: int) -> NDArray[np.int64]:
+            own = np.zeros(m, dtype=np.int64)
+            add_gains(
+                rows, hidden, lines, low, high, U, stretches, candidates, sizes, pair, sign, own
+            )
+            return own
+
+        for own in over_ranges(part, lines.size, threads):
+            gains[:] += own
+
+    add(np.arange(n), 1)
+    gained: list[int] = []
+    for l in range(rank):
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        gained.append(int(gains[best]))
+        at = np.flatnonzero(candidates[1] == best)
+        V[l, np.searchsorted(candidates[0], at, side="right") - 1] = True
+        candidate = pack(V[l : l + 1])[0]
+        members = np.zeros(n, dtype=np.bool_)
+
+        def look(low: int, high: int, candidate: Any = candidate, members: Any = members) -> None:
+            rows_that_gain(rows, hidden, low, high, U, stretches, candidate, pair, members)
+
+        over_ranges(look, n, threads)
+        changed = np.flatnonzero(members)
+        add(changed, -1)
+        U[:, l], stretches[l] = members, candidate
+        add(changed, 1)
+    return U[:, : len(gained)], V[: len(gained)], gained
