@@ -283,7 +283,7 @@ def asso(A, k, threshold, weights, hidden=None):
     """The algorithm of Miettinen et al., literally: associations, then greedy choice."""
     hidden = np.zeros(A.shape, dtype=bool) if hidden is None else hidden
     A = A & ~hidden
-    n, m = A.shape
+    m = A.shape[1]
     candidates = np.zeros((m, m), dtype=bool)
     for i in range(m):
         for j in range(m):

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.boolean import Weights, pack
+from elbmf.boolean import Weights
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.associations import (
     add_gains,
     count_associations,
     list_associations,
+    pack_candidates,
     rows_that_gain,
 )
 from elbmf.matrix import BooleanMatrix, Pattern
+from elbmf.packed import unpack
 from elbmf.ranks import Nested, Steps
 from elbmf.threads import over_ranges
 
@@ -25,8 +27,9 @@ __all__ = ["Asso"]
 
 _LOG = logging.getLogger(__name__)
 
-# What threshold="auto" tries.
-_THRESHOLDS = tuple(step / 20 for step in range(2, 21))
+# threshold="auto" divides the range up to 1 into so many steps: more where they take no time.
+_STEPS, _MORE_STEPS = 20, 100
+_ONES_FOR_MORE_STEPS = 50_000
 
 # Ones from which passes over the rows are worth several threads.
 _ONES_FOR_THREADS = 100_000
@@ -36,11 +39,11 @@ class Asso(BooleanFactorizer):
     """Boolean matrix factorization by associations between columns.
 
     Column i is associated with column j as confidently as ones of i go with ones of j:
-    c(i→j) = \\|a_i ∧ a_j\\| / \\|a_i\\|. Each column gives a candidate: itself with all columns that
-    it is associated with at least as confidently as a threshold τ says. Then the candidate whose
-    use gains most is chosen, time after time: a row uses it where w⁺ times the ones that are
-    newly covered is more than w⁻ times the zeros that are. Of equals, the candidate of the column
-    with the lowest index is taken.
+    c(i→j) = ‖a_i ∧ a_j‖₁ / ‖a_i‖₁. Each column gives a candidate: itself with all columns that it
+    is associated with at least as confidently as a threshold τ says. Then the candidate whose use
+    gains most is chosen, time after time: a row uses it where w⁺ times the ones that are newly
+    covered is more than w⁻ times the zeros that are. Of equals, the candidate of the column with
+    the lowest index is taken.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ class Asso(BooleanFactorizer):
         Number of components. ``"auto"`` chooses the number that gives the shortest description of
         the data (MDL).
     threshold : float or "auto", default="auto"
-        τ, above 0 and up to 1. ``"auto"`` tries 0.1 to 1 in steps of 0.05 and keeps what costs
-        least, the lowest of equals.
+        τ, above 0 and up to 1. ``"auto"`` tries values up to 1 in steps of 0.05, or of 0.01 on up
+        to 50 000 ones, and keeps what costs least, the lowest of equals.
     gain_weight : float, default=1
         w⁺, what covering a one gains.
     penalty_weight : float, default=1
@@ -130,8 +133,9 @@ stages_
         found = self._by_threshold(A, self._rank)
         costs = [nested.costs[-1] for nested in found]
         best = int(np.argmin(costs))
-        self.threshold_ = self._thresholds[best]
-        _LOG.info("costs of thresholds: %s", dict(zip(self._thresholds, costs, strict=True)))
+        thresholds = self._thresholds(A)
+        self.threshold_ = thresholds[best]
+        _LOG.info("costs by threshold: %s", dict(zip(thresholds, costs, strict=True)))
         return FittedFactors.of_greedy_choice(found[best])
 
     def _steps(self, A: BooleanMatrix) -> Steps:
@@ -141,9 +145,13 @@ stages_
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.penalty_weight / self.gain_weight, shape)
 
-    @property
-    def _thresholds(self) -> tuple[float, ...]:
-        return _THRESHOLDS if self.threshold == "auto" else (float(self.threshold),)
+    def _thresholds(self, A: BooleanMatrix) -> list[float]:
+        """Return the thresholds to try, ascending."""
+        if self.threshold != "auto":
+            return [float(self.threshold)]
+        steps = _MORE_STEPS if A.ones <= _ONES_FOR_MORE_STEPS else _STEPS
+        # Quotients, for these are what a confidence of the same size is rounded to, too.
+        return [step / steps for step in range(1, steps + 1)]
 
     def _by_threshold(self, A: BooleanMatrix, rank: int) -> list[Nested]:
         """Factorize with each of the thresholds."""
@@ -152,16 +160,31 @@ stages_
         weights = self._weights(A.shape)
         threads = self._threads if A.ones >= _ONES_FOR_THREADS else 1
         data = _Data.of(A, 1 if flip else 0)
-        associations = _associations(data, self._thresholds[0], threads)
-        found = []
-        for threshold in self._thresholds:
+        thresholds = self._thresholds(A)
+        associations = _associations(data, thresholds[0], threads)
+
+        def find(threshold: float, threads: int | None) -> Nested:
             candidates = associations.at_least(threshold)
             U, V, gains = _choose(data, candidates, rank, weights, threads)
             if flip:
                 U, V = V.T, U.T
             left = weights.missed * A.ones - np.cumsum([0, *gains])
-            found.append(Nested.of(U, V, left.tolist(), rank))
-        return found
+            return Nested.of(U, V, left.tolist(), rank)
+
+        if len(thresholds) == 1:
+            return [find(thresholds[0], threads)]
+        # Thresholds that keep equally many associations keep the same ones.
+        kept = [int((associations.confidences >= threshold).sum()) for threshold in thresholds]
+        distinct = dict(zip(reversed(kept), reversed(thresholds), strict=True))
+        different = list(distinct.values())
+        # A thread for each threshold waits less than several for one.
+        parts = over_ranges(
+            lambda low, high: [find(threshold, 1) for threshold in different[low:high]],
+            len(different),
+            threads,
+        )
+        found = dict(zip(distinct, [nested for part in parts for nested in part], strict=True))
+        return [found[count] for count in kept]
 
 
 class _Data(NamedTuple):
@@ -231,8 +254,10 @@ def _choose(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Sequence[int]]:
     """Choose up to so many candidates; return the factors, and what each component gained."""
     n, m = data.shape
-    U, V = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, m), dtype=np.bool_)
-    stretches = pack(V)
+    words = -(-m // 64)
+    U, stretches = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, words), dtype=np.uint64)
+    packed = np.zeros((m, words), dtype=np.uint64)
+    pack_candidates(candidates, packed)
     sizes = np.bincount(candidates[1], minlength=m)
     pair = (weights.missed, weights.extra)
     rows, hidden = data.ones[0], data.hidden[0]
@@ -242,7 +267,19 @@ def _choose(
         def part(low: int, high: int) -> NDArray[np.int64]:
             own = np.zeros(m, dtype=np.int64)
             add_gains(
-                rows, hidden, lines, low, high, U, stretches, candidates, sizes, pair, sign, own
+                rows,
+                hidden,
+                lines,
+                low,
+                high,
+                U,
+                stretches,
+                candidates,
+                packed,
+                sizes,
+                pair,
+                sign,
+                own,
             )
             return own
 
@@ -256,9 +293,7 @@ def _choose(
         if gains[best] <= 0:
             break
         gained.append(int(gains[best]))
-        at = np.flatnonzero(candidates[1] == best)
-        V[l, np.searchsorted(candidates[0], at, side="right") - 1] = True
-        candidate = pack(V[l : l + 1])[0]
+        candidate = packed[best]
         members = np.zeros(n, dtype=np.bool_)
 
         def look(low: int, high: int, candidate: Any = candidate, members: Any = members) -> None:
@@ -269,4 +304,4 @@ def _choose(
         add(changed, -1)
         U[:, l], stretches[l] = members, candidate
         add(changed, 1)
-    return U[:, : len(gained)], V[: len(gained)], gained
+    return U[:, : len(gained)], unpack(stretches[: len(gained)], m), gained

@@ -10,7 +10,13 @@ from elbmf.kernels.compiling import kernel
 from elbmf.kernels.sets import has, set_bits, unite_into
 from elbmf.kernels.simd import popcount
 
-__all__ = ["add_gains", "count_associations", "list_associations", "rows_that_gain"]
+__all__ = [
+    "add_gains",
+    "count_associations",
+    "list_associations",
+    "pack_candidates",
+    "rows_that_gain",
+]
 
 
 @kernel()
@@ -94,8 +100,29 @@ def _settled_cells(hidden, i, membership, stretches, settled):
 
 
 @kernel()
+def pack_candidates(candidates, packed):
+    """Pack the columns of each candidate into ``packed``, all zero."""
+    for j in range(candidates[0].shape[0] - 1):
+        mark = np.uint64(1) << np.uint64(j & 63)
+        for f in range(candidates[0][j], candidates[0][j + 1]):
+            packed[np.int64(candidates[1][f]), j >> 6] |= mark
+
+
+@kernel()
 def add_gains(
-    rows, hidden, chosen, low, high, memberships, stretches, candidates, sizes, weights, sign, gains
+    rows,
+    hidden,
+    chosen,
+    low,
+    high,
+    memberships,
+    stretches,
+    candidates,
+    packed,
+    sizes,
+    weights,
+    sign,
+    gains,
 ):
     """Add to the gain of each candidate what some rows contribute, or take it away.
 
@@ -114,8 +141,10 @@ def add_gains(
         What is covered already; columns of components, packed.
     candidates : (ndarray, ndarray)
         For each column, the candidates that have it.
+    packed : ndarray of uint64
+        The columns of each candidate.
     sizes : ndarray of int64
-        Columns of each candidate.
+        How many these are.
     weights : (int, int)
         What a newly covered one gains, and what a newly covered zero costs.
     sign : int
@@ -126,7 +155,6 @@ def add_gains(
     words = stretches.shape[1]
     settled = np.empty(words, dtype=np.uint64)
     ones = np.zeros(sizes.shape[0], dtype=np.int64)
-    free = np.zeros(sizes.shape[0], dtype=np.int64)
     met = np.empty(sizes.shape[0], dtype=np.int64)
     for r in range(low, high):
         i = chosen[r]
@@ -144,20 +172,23 @@ def add_gains(
                 ones[c] += 1
         if count == 0:
             continue
+        most_free = 0
         for w in range(words):
-            word = settled[w]
-            while word:
-                j = 64 * w + popcount((word & (~word + np.uint64(1))) - np.uint64(1))
-                for f in range(candidates[0][j], candidates[0][j + 1]):
-                    free[np.int64(candidates[1][f])] += 1
-                word &= word - np.uint64(1)
+            most_free += popcount(settled[w])
         for p in range(count):
             c = met[p]
-            gain = weights[0] * ones[c] - weights[1] * (sizes[c] - ones[c] - free[c])
+            gain = (weights[0] + weights[1]) * ones[c] - weights[1] * sizes[c]
+            ones[c] = 0
+            # Most candidates would lose even if all that is settled were theirs.
+            if gain + weights[1] * most_free <= 0:
+                continue
+            free = 0
+            if most_free:
+                for w in range(words):
+                    free += popcount(packed[c, w] & settled[w])
+            gain += weights[1] * free
             if gain > 0:
                 gains[c] += sign * gain
-            ones[c] = 0
-        free[:] = 0
 
 
 @kernel()

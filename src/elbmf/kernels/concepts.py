@@ -1,4 +1,4 @@
-"""Formal concepts: rows and columns such that each row has all the columns, neither side extensible.
+"""Formal concepts: rows that share columns, such that neither side can be extended.
 
 A closure is the intersection of packed rows. Of these, only the words that are not empty are
 followed: in sparse data, few after the first row or two.
