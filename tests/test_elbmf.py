@@ -25,6 +25,18 @@ def convergence():
     return make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=1)
 
 
+def test_tiles_are_found_under_noise():
+    tiles = make_tiles((40, 30), 3, height=(5, 10), noise=0.02, random_state=0)
+    model = ELBMF(3, random_state=0).fit(tiles.A)
+    assert model.reconstruction_err_ <= cover(tiles.A, tiles.U, tiles.V).loss
+    B = model.inverse_transform(model.transform(tiles.A)).toarray()
+    assert np.sum(B != tiles.A.toarray()) == model.reconstruction_err_
+    unseen = tiles.truth.toarray()[::3]
+    np.testing.assert_array_equal(
+        model.inverse_transform(model.transform(unseen)).toarray(), unseen
+    )
+
+
 def test_printed_parameters_end_almost_boolean_by_epoch_300(convergence):
     with pytest.warns(ConvergenceWarning, match="rate or lam") as caught:
         model = ELBMF(5, **PAPER, max_iter=300, random_state=0).fit(convergence.A)

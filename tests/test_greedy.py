@@ -178,7 +178,7 @@ def test_threads_change_nothing(method, monkeypatch):
 
 
 def test_refinement_is_reported_and_never_for_the_worse(method):
-    plain, refined = method(4).fit(NOISY), method(4, refine=True).fit(NOISY)
+    plain, refined = method(5).fit(NOISY), method(5, refine=True).fit(NOISY)
     assert list(plain.stages_) == ["method"]
     assert plain.stages_["method"] == plain.reconstruction_err_
     assert list(refined.stages_) == ["method", "refinement"]
@@ -188,7 +188,7 @@ def test_refinement_is_reported_and_never_for_the_worse(method):
 
 
 @pytest.mark.parametrize("refine", [False, True])
-def test_ranks_take_the_first_components(method, refine, monkeypatch):
+def test_ranks_take_the_first_components(method, refine):
     search = RankSearch(method(refine=refine), max_components=6).fit(NOISY)
     for rank in range(1, 7):
         expected = method(rank, refine=refine).fit(NOISY)
