@@ -30,7 +30,7 @@ def test_tiles_are_found_under_noise():
     model = ELBMF(3, random_state=0).fit(tiles.A)
     assert model.reconstruction_err_ <= cover(tiles.A, tiles.U, tiles.V).loss
     B = model.inverse_transform(model.transform(tiles.A)).toarray()
-    assert np.sum(B != tiles.A.toarray()) == model.reconstruction_err_
+    assert np.sum(tiles.A.toarray() != B) == model.reconstruction_err_
     unseen = tiles.truth.toarray()[::3]
     np.testing.assert_array_equal(
         model.inverse_transform(model.transform(unseen)).toarray(), unseen
