@@ -392,7 +392,7 @@ def test_a_time_limit_ends_the_fit():
 
 def test_the_callback_sees_relaxation_and_then_search():
     states = []
-    model = ELBMF(5, max_iter=40, callback=states.append, random_state=0).fit(NOISY)
+    model = ELBMF(5, max_iter=40, n_init=1, callback=states.append, random_state=0).fit(NOISY)
     stages = [state.stage for state in states]
     epochs = stages.count("relaxation")
     assert epochs == model.n_iter_

@@ -210,13 +210,15 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
         return Refits(self._refitting(A))
 
-    def _refitting(self, A: BooleanMatrix) -> Callable[[int, np.random.Generator], Factors]:
-        """Return a function that factorizes at a rank."""
+    def _refitting(
+        self, A: BooleanMatrix, **parameters: Any
+    ) -> Callable[[int, np.random.Generator], Factors]:
+        """Return a function that factorizes at a rank, with some parameters changed."""
         self._epochs_of_path = 0
 
         def refit(rank: int, generator: np.random.Generator) -> Factors:
             model = copy.copy(self)
-            model.n_components = rank
+            model.set_params(n_components=rank, **parameters)
             fitted = model._factorize(A, generator)
             self._epochs_of_path += fitted.n_iter
             cost = cover(A, fitted.U, fitted.V, self._threads).cost(self._weights(A.shape))

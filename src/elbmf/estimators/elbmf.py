@@ -114,7 +114,7 @@ class ELBMF(BooleanFactorizer):
         Positive parts of the leading singular vectors with a little noise, uniform random factors
         (either scaled down with the default schedule, so that the first step makes U from the
         data), or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` with the default
-        schedule on up to ten million ones, in the first of several runs, and else ``"random"``.
+        schedule on up to ten million ones, but after the first of ``n_init`` runs ``"random"``.
     n_init : int or "auto", default="auto"
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
@@ -162,7 +162,7 @@ class ELBMF(BooleanFactorizer):
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
         Bits by which each component shortens the description of the data, given those before it
-        (see `elbmf.criteria.savings`): the components come in this order. Only with ``refine``.
+        (see `elbmf.criteria.savings`): the most first, as a rule. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for, where a run had more),
@@ -276,10 +276,23 @@ class ELBMF(BooleanFactorizer):
         return best
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
-        """Put the components that shorten the description most first."""
-        if self.refine:
-            order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
-            fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        """Put the components that shorten the description most first.
+
+        In this order, each row gets what `transform` would give it, unless it has better: of
+        memberships that are equally good, which one that is depends on the order.
+        """
+        if not self.refine:
+            return fitted
+        order, _ = savings(A, fitted.U, fitted.V, self._threads)
+        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        if fitted.stop_reason != "callback":
+            local = LocalSearch(A, self._weights(A.shape), self._threads)
+            factors = local.pack(fitted.U, fitted.V)
+            local.settle(factors)
+            fitted.U, fitted.V = factors.to_arrays()
+            if "search" in getattr(self, "stages_", {}):
+                self.stages_["search"] = factors.cost
+        _, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
         return fitted
 
     def _steps(self, A: BooleanMatrix) -> Steps:
@@ -287,7 +300,10 @@ class ELBMF(BooleanFactorizer):
         if not self.refine:
             return super()._steps(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
-        return WarmSteps(local, self._refitting(A), lambda rank: self._search_work(A, rank))
+        # A path comes from more components anyway: a run that starts with more adds little to it.
+        runs = 1 if self.n_init == "auto" else self.n_init
+        fit = self._refitting(A, n_init=runs)
+        return WarmSteps(local, fit, lambda rank: self._search_work(A, rank))
 
     def _improve(
         self,
@@ -340,7 +356,6 @@ class ELBMF(BooleanFactorizer):
                     factors = child
             self.stages_["recombination"] = factors.cost
             factors = search.improve(factors)
-        local.settle(factors)
         self.stages_["search"] = factors.cost
         best.U, best.V = factors.to_arrays()
         return best
@@ -441,7 +456,8 @@ class ELBMF(BooleanFactorizer):
         n, m = A.shape
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            quick = self._annealed and run == 1 and A.ones <= _ONES_FOR_SINGULAR_VECTORS
+            first = run == 1 or self.n_init == "auto"
+            quick = self._annealed and first and A.ones <= _ONES_FOR_SINGULAR_VECTORS
             if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
                 U, Vt = singular_start(A, k, generator, number)
             else:
