@@ -62,9 +62,10 @@ _SEARCH_TO_RELAXATION = 1.6
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
-# dropped in the end; both take half of the time. On planted tiles the first finds more, on real
-# data the second.
+# dropped in the end. On planted tiles the first finds more, on real data the second. Each takes half
+# of the time, unless that is too short to matter: ones times components below this.
 _OVERSHOOT = 1.5
+_SMALL = 500_000
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
@@ -118,9 +119,9 @@ class ELBMF(BooleanFactorizer):
     n_init : int or "auto", default="auto"
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
-        that share ``max_iter``, the second with half as many components again, of which the least
-        useful are dropped; or 3 runs when ``refine`` is off. Else, it is 1, as it always is for
-        your own initial factors.
+        that share ``max_iter`` on all but small data, the second with half as many components
+        again, of which the least useful are dropped; or 3 runs when ``refine`` is off. Else, it is
+        1, as it always is for your own initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
@@ -426,8 +427,8 @@ class ELBMF(BooleanFactorizer):
         more = round(_OVERSHOOT * k)
         if more > min(A.shape):
             return [run]
-        half = self.max_iter / 2
-        return [(k, math.ceil(half)), (more, math.ceil(half / _OVERSHOOT))]
+        epochs = self.max_iter if A.ones * k < _SMALL else self.max_iter / 2
+        return [(k, math.ceil(epochs)), (more, math.ceil(epochs / _OVERSHOOT))]
 
     def _search_work(self, A: BooleanMatrix, k: int) -> float:
         """Estimate what the search may take, about in nanoseconds."""
@@ -456,7 +457,7 @@ class ELBMF(BooleanFactorizer):
         n, m = A.shape
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            first = run == 1 or self.n_init == "auto"
+            first = run == 1 or (self.refine and self.n_init == "auto")
             quick = self._annealed and first and A.ones <= _ONES_FOR_SINGULAR_VECTORS
             if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
                 U, Vt = singular_start(A, k, generator, number)
