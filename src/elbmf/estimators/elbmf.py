@@ -62,8 +62,8 @@ _SEARCH_TO_RELAXATION = 1.6
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
-# dropped in the end. On planted tiles the first finds more, on real data the second. Each takes half
-# of the time, unless that is too short to matter: ones times components below this.
+# dropped in the end. On planted tiles the first finds more, on real data the second. Each takes
+# half of the time, unless that is too short to matter: ones times components below this.
 _OVERSHOOT = 1.5
 _SMALL = 500_000
 
