@@ -271,6 +271,15 @@ def test_auto_chooses_the_number_of_components():
     )
 
 
+def test_auto_leaves_nothing_of_a_fit_before():
+    model = quick(n_components=4).fit(TILES.A)
+    assert model.stages_
+    assert model.run_losses_
+    model.set_params(n_components="auto").fit(TILES.A)
+    assert model.stages_ == {}
+    assert model.run_losses_ == []
+
+
 def test_auto_looks_beyond_its_first_ranks(monkeypatch):
     monkeypatch.setattr("elbmf.estimators.base._FIRST_RANKS", 2)
     assert quick(n_components="auto").fit(TILES.A).n_components_ == 3

@@ -60,11 +60,8 @@ def saved_model(
         "n_iter": estimator.n_iter_,
         "n_components_used": estimator.n_components_,
         # A list, because the keys of a saved model are sorted.
-        "stages": [
-            {"stage": stage, "cost": cost}
-            for stage, cost in getattr(estimator, "stages_", {}).items()
-        ],
-        "run_losses": getattr(estimator, "run_losses_", [estimator.reconstruction_err_]),
+        "stages": [{"stage": stage, "cost": cost} for stage, cost in estimator.stages_.items()],
+        "run_losses": estimator.run_losses_ or [estimator.reconstruction_err_],
         "stop_reason": estimator.stop_reason_,
         "history": estimator.history_,
         "versions": summary.versions(),

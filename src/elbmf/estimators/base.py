@@ -56,6 +56,13 @@ class FittedFactors:
         Why it ended.
     history : dict of str to ndarray
         Figures of each iteration.
+
+    Attributes
+    ----------
+    stages : dict of str to int
+        What the factors cost after each stage of the method.
+    run_losses : list of int
+        What each run led to, where there are several.
     """
 
     def __init__(
@@ -71,6 +78,8 @@ class FittedFactors:
         self.n_iter = n_iter
         self.stop_reason = stop_reason
         self.history = history or {}
+        self.stages: dict[str, int] = {}
+        self.run_losses: list[int] = []
 
 
 class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -95,6 +104,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Why the iterations ended.
     history_ : dict of str to ndarray
         Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes a table.
+    stages_ : dict of str to int
+        What the factors cost after each stage; empty where the rank was chosen along a path.
+    run_losses_ : list of int
+        What each run led to; empty where there are none to tell.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
@@ -173,6 +186,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_iter_ = fitted.n_iter
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
+        self.stages_ = fitted.stages
+        self.run_losses_ = fitted.run_losses
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:

@@ -265,14 +265,14 @@ class ELBMF(BooleanFactorizer):
                 if fitted.stop_reason == "callback" or runs[-1][1] == 0:
                     break
         best, cost = min(runs, key=lambda run: run[1])
-        self.stages_ = {"rounding": cost}
-        self.run_losses_ = [cost for _, cost in runs]
+        best.stages = {"rounding": cost}
+        best.run_losses = [cost for _, cost in runs]
         if local is not None:
             if runs[-1][0].stop_reason == "callback":
                 best.U, best.V, _ = local.shrink(best.U, best.V, self._rank)
             else:
                 best = self._improve(local, [run for run, _ in runs], generator, began, state)
-        _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
+        _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
         self._warn_unless_boolean(best)
         return best
 
@@ -291,8 +291,8 @@ class ELBMF(BooleanFactorizer):
             factors = local.pack(fitted.U, fitted.V)
             local.settle(factors)
             fitted.U, fitted.V = factors.to_arrays()
-            if "search" in getattr(self, "stages_", {}):
-                self.stages_["search"] = factors.cost
+            if fitted.stages:
+                fitted.stages["search"] = factors.cost
         _, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
         return fitted
 
@@ -343,10 +343,11 @@ class ELBMF(BooleanFactorizer):
                 local.descend(factors)
                 refined.append(factors.cost)
                 reduced.append(search.reduce(factors, k))
-            self.run_losses_ = [factors.cost for factors in reduced]
-            position = int(np.argmin(self.run_losses_))
+            run_losses = [factors.cost for factors in reduced]
+            position = int(np.argmin(run_losses))
             best, factors = runs[position], reduced[position]
-            self.stages_ = {
+            best.run_losses = run_losses
+            best.stages = {
                 "rounding": rounded[position],
                 "refinement": refined[position],
                 "reduction": factors.cost,
@@ -355,9 +356,9 @@ class ELBMF(BooleanFactorizer):
                 child = search.recombine([*reduced, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
-            self.stages_["recombination"] = factors.cost
+            best.stages["recombination"] = factors.cost
             factors = search.improve(factors)
-        self.stages_["search"] = factors.cost
+        best.stages["search"] = factors.cost
         best.U, best.V = factors.to_arrays()
         return best
 
