@@ -52,11 +52,13 @@ def harder(arguments: argparse.Namespace) -> None:
     for shape in ((400, 300), (1000, 120), (150, 800)):
         for true_rank in (5, 10, 20):
             for noise in (0.05, 0.1, 0.2):
-                low = max(8, min(shape) // 10)
+                # Sides of about a twelfth to a sixth, as the 30 to 70 of the paper's 400×300 are.
+                height, width = ((length // 12, length // 6) for length in shape)
                 drawn = make_tiles(
                     shape,
                     true_rank,
-                    height=(low, 3 * low),
+                    height=height,
+                    width=width,
                     overlap=True,
                     noise=noise,
                     random_state=arguments.first_seed,

@@ -392,3 +392,25 @@ def test_binarize_thresholds_input(method, make):
     expected = method(3, random_state=0).fit(A)
     np.testing.assert_array_equal(model.components_, expected.components_)
     np.testing.assert_array_equal(model.transform(make(counts)), expected.transform(A))
+
+
+def test_the_callback_is_told_how_far_a_fit_is(method):
+    reports = []
+    model = method(3, random_state=0, callback=reports.append).fit(A)
+    assert reports
+    shares = [report.progress for report in reports if report.stage != "search"]
+    assert shares == sorted(shares)
+    assert 0 < shares[-1] <= 1
+    assert {report.n_components for report in reports} == {3}
+    same = method(3, random_state=0).fit(A)
+    np.testing.assert_array_equal(model.components_, same.components_)
+    assert reports[-1].loss >= 0
+
+
+def test_the_callback_can_end_a_fit(method):
+    model = method(3, random_state=0, callback=lambda report: report.iteration == 1)
+    model.fit(A)
+    assert model.stop_reason_ == "callback"
+    assert model.membership_.shape == (40, 3)
+    assert model.components_.shape == (3, 30)
+    assert model.reconstruction_err_ == cover(A, model.membership_, model.components_).loss

@@ -41,9 +41,9 @@ def test_iterates_equal_the_transcription(make, shape, noise, rule):
         np.testing.assert_allclose(state.U, U_t, atol=1e-9)
         np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
         loss = np.sum((A - U_t @ V_t) ** 2)
-        assert state.relaxed_loss == pytest.approx(loss, rel=1e-9, abs=1e-8)
+        assert state.loss == pytest.approx(loss, rel=1e-9, abs=1e-8)
         assert state.gap == pytest.approx(naive.boolean_gap(U_t, V_t), abs=1e-9)
-        assert state.lam == pytest.approx(0.02 * 1.05**state.epoch)
+        assert state.lam == pytest.approx(0.02 * 1.05**state.iteration)
 
 
 @pytest.mark.parametrize("rule", ["authors", "spectral"])
@@ -108,7 +108,7 @@ def assert_weighted(A, mask, omega, k, epochs, seed=0, beta=0.0, balance=False, 
         np.testing.assert_allclose(state.U, U_t, atol=1e-9)
         np.testing.assert_allclose(state.Vt.T, V_t, atol=1e-9)
         loss = np.sum(W * (B - U_t @ V_t) ** 2)
-        assert state.relaxed_loss == pytest.approx(loss, rel=1e-9, abs=1e-8)
+        assert state.loss == pytest.approx(loss, rel=1e-9, abs=1e-8)
 
 
 @pytest.mark.parametrize("balance", [False, True])
@@ -162,7 +162,7 @@ def test_weighted_loss_never_rises_without_regularisation(balance):
     states = iterate(
         X, U, V, 60, "exact", omega=5.0, balance=balance, schedule=Printed(0.0, 0.0, 1.0)
     )
-    losses = [state.relaxed_loss for state in states]
+    losses = [state.loss for state in states]
     assert np.all(np.diff(losses) <= 1e-9)
 
 
@@ -174,7 +174,7 @@ def test_what_is_under_the_mask_does_not_matter():
     for X in (A, np.where(mask, other, A), np.where(mask, 9, A)):
         read = BooleanMatrix.from_array(X.astype(float), missing=mask)
         *_, state = iterate(read, U, V, 20, omega=2.0)
-        results.append((state.U.tobytes(), state.Vt.tobytes(), state.relaxed_loss))
+        results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss))
     assert results[0] == results[1] == results[2]
 
 
@@ -212,7 +212,7 @@ def test_same_bits_for_any_number_of_threads(large, kind, hidden, omega):
     options = {"schedule": Annealed(20), "dtype": np.float32, "omega": omega, "beta": 0.5}
     for n_jobs in (1, 2, 3, 8):
         *_, state = iterate(A, U, V, 6, n_jobs=n_jobs, balance=True, **options)
-        results.append((state.U.tobytes(), state.Vt.tobytes(), state.relaxed_loss, state.gap))
+        results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss, state.gap))
     assert all(result == results[0] for result in results)
 
 
@@ -226,7 +226,7 @@ def test_float32_stays_near_float64(large, kind, hidden, omega):
     *_, double = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float64, omega=omega)
     assert single.U.dtype == np.float32
     np.testing.assert_allclose(single.U, double.U, atol=1e-3)
-    assert single.relaxed_loss == pytest.approx(double.relaxed_loss, rel=1e-4)
+    assert single.loss == pytest.approx(double.loss, rel=1e-4)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -244,6 +244,6 @@ def test_nothing_overflows_at_any_rate(dtype, variant):
         ):
             assert np.isfinite(state.U).all()
             assert np.isfinite(state.Vt).all()
-            assert np.isfinite(state.relaxed_loss)
+            assert np.isfinite(state.loss)
     if variant != "alternative":
         assert state.gap == 0

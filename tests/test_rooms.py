@@ -61,7 +61,17 @@ def test_slabs_share_the_work_evenly():
 def test_the_trace_weighs_rounded_errors_as_the_relaxation_does():
     A = BooleanMatrix.from_array([[1, 1, 0], [0, 0, 1]])
     U, Vt = np.array([[1.0], [0.0]]), np.array([[1.0], [0.0], [1.0]])
-    state = State(1, U, Vt, 8.0, 0.0, 0, 0.0, Strength(0.0, 0.0), 0.0)
+    state = State(
+        iteration=1,
+        U=U,
+        Vt=Vt,
+        loss=8.0,
+        gap=0.0,
+        flips=0,
+        lam=0.0,
+        strength=Strength(0.0, 0.0),
+        seconds=0.0,
+    )
     for weight, loss in ((1, 3), (2.5, 6.0)):  # two ones are not covered, and a zero is
         trace = Trace(A, "full", weight_of_ones=weight)
         trace.record(state)
@@ -147,7 +157,17 @@ def test_summaries_add_up_and_scale():
 
 
 def state(epoch, loss=100.0, gap=0.3, flips=0, strength=0.1):
-    return State(epoch, None, None, loss, gap, flips, 1.0, Strength(0.0, strength), 0.0)
+    return State(
+        iteration=epoch,
+        U=None,
+        Vt=None,
+        loss=loss,
+        gap=gap,
+        flips=flips,
+        lam=1.0,
+        strength=Strength(0.0, strength),
+        seconds=0.0,
+    )
 
 
 def test_stop_when_boolean_or_out_of_epochs():

@@ -392,15 +392,15 @@ def test_a_time_limit_ends_the_fit():
 
 def test_the_callback_sees_relaxation_and_then_search():
     states = []
-    model = ELBMF(5, max_iter=40, callback=states.append, random_state=0).fit(NOISY)
+    model = ELBMF(5, max_iter=40, n_init=1, callback=states.append, random_state=0).fit(NOISY)
     stages = [state.stage for state in states]
-    epochs = stages.count("relaxation")
+    epochs = stages.count("epoch")
     assert epochs == model.n_iter_
-    assert stages == ["relaxation"] * epochs + ["search"] * (len(stages) - epochs)
+    assert stages == ["epoch"] * epochs + ["search"] * (len(stages) - epochs)
     search = states[epochs:]
     assert search
-    assert {state.epoch for state in search} == {model.n_iter_}
-    costs = np.array([state.relaxed_loss for state in search])
+    assert {state.iteration for state in search} == {model.n_iter_}
+    costs = np.array([state.loss for state in search])
     assert (np.diff(costs) <= 0).all()
     assert model.reconstruction_err_ <= costs[-1]
     assert (np.diff([state.progress for state in search]) >= 0).all()
@@ -413,7 +413,7 @@ def test_a_callback_that_ends_the_search_keeps_what_was_found():
 
     def look(state):
         if state.stage == "search":
-            seen.append(state.relaxed_loss)
+            seen.append(state.loss)
         return len(seen) == 3
 
     model = ELBMF(5, max_iter=40, callback=look, random_state=0).fit(NOISY)

@@ -338,7 +338,9 @@ class Savings(NamedTuple):
         return int(np.argmax(np.concatenate([[0.0], np.cumsum(self.saved)])))
 
 
-def savings(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Savings:
+def savings(
+    A: Any, U: Any, V: Any, n_jobs: int | None = None, *, in_order: bool = False
+) -> Savings:
     """Order components by the bits that they save (see `description_length`).
 
     Forward and greedy: from no component on, the next is the one that shortens the description most
@@ -353,6 +355,8 @@ def savings(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Savings:
     V : matrix of shape (k, m)
     n_jobs : int, optional
         Threads. All cores by default; the result does not depend on it.
+    in_order : bool, default=False
+        Whether to leave the components in the order they have.
 
     Returns
     -------
@@ -369,12 +373,13 @@ def savings(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Savings:
     saved: list[float] = []
     errors_length = log2_binomial(growing.cover.cells, growing.cover.loss)
     while len(order) < len(charges):
+        candidates = [len(order)] if in_order else np.flatnonzero(~growing.taken).tolist()
         lengths = {
             l: log2_binomial(
                 growing.cover.cells,
                 growing.cover.loss + int(growing.cells[l]) - 2 * int(growing.ones[l]),
             )
-            for l in np.flatnonzero(~growing.taken).tolist()
+            for l in candidates
         }
         best = min(lengths, key=lambda l: lengths[l] + charges[l])
         order.append(best)

@@ -7,7 +7,7 @@ show is decided by whoever iterates.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from elbmf.balance import balancing_scale
 from elbmf.engines import Engine, Product
 from elbmf.regularizers import Regularizer
+from elbmf.reports import Report
 from elbmf.schedules import Schedule
 from elbmf.step import Factor, HalfStep, StepRule, Strength, Summary, lipschitz, step_size
 
@@ -23,20 +24,20 @@ __all__ = ["State", "ipalm"]
 Floats = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True)
-class State:
+@dataclass(frozen=True, kw_only=True)
+class State(Report):
     """The iterates after an epoch, and what is known of them without another look at the data.
+
+    The ``iteration`` is t, the ``loss`` ‖A − UV‖², each cell with its weight: none for missing
+    ones, and 1 for zeros. In the search that follows the epochs, the loss is the least cost so far,
+    and all that a state has beyond a `Report` is that of the last epoch.
 
     Parameters
     ----------
-    epoch : int
-        t = 1, 2, …
     U : ndarray of shape (n, k)
         Left factor, a view that the next epoch overwrites.
     Vt : ndarray of shape (m, k)
         Right factor, transposed; a view likewise.
-    relaxed_loss : float
-        ‖A − UV‖², each cell with its weight: none for missing ones, and 1 for zeros.
     gap : float
         Boolean gap (Sec. 4.1).
     flips : int
@@ -45,33 +46,14 @@ class State:
         λ_t as it was applied to V.
     strength : Strength
         κ/L and λ_t/L as they were applied to V.
-    seconds : float
-        Since the first epoch began.
-    run, runs : int
-        Which run from a random start this is, and of how many.
-    stage : {"relaxation", "search"}
-        What is going on. In the search that follows the epochs, all figures are those of the last
-        epoch but for ``relaxed_loss``, the least cost so far, ``progress`` and ``seconds``.
-    progress : float
-        Share of the search that is done.
-    n_components : int
-        Components that the fit is to end with; there may be more of them until then.
     """
 
-    epoch: int
     U: Floats
     Vt: Floats
-    relaxed_loss: float
     gap: float
     flips: int
     lam: float
     strength: Strength
-    seconds: float
-    run: int = 1
-    runs: int = 1
-    stage: Literal["relaxation", "search"] = "relaxation"
-    progress: float = 0.0
-    n_components: int = 0
 
 
 def ipalm(
@@ -179,10 +161,10 @@ def ipalm(
         loss += engine.excess_loss(resident.current)
         k = left.n_components
         yield State(
-            epoch=epoch,
+            iteration=epoch,
             U=left.values,
             Vt=right.values,
-            relaxed_loss=max(loss, 0.0),
+            loss=max(loss, 0.0),
             gap=of_resident.tally.gap / (k * matrix.n_resident)
             + of_streamed.tally.gap / (k * matrix.n_streamed),
             flips=of_resident.tally.flips + of_streamed.tally.flips,

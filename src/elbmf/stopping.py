@@ -57,10 +57,10 @@ class StopRule:
         """
         if state.gap <= self.tol:
             return "boolean"
-        change = abs(state.relaxed_loss - self._quiet_loss)
+        change = abs(state.loss - self._quiet_loss)
         if state.flips or change > self.tol * max(self.ones, 1):
             self._quiet_epochs = 0
-            self._quiet_loss = state.relaxed_loss
+            self._quiet_loss = state.loss
             self._quiet_strength = sum(state.strength)
         else:
             self._quiet_epochs += 1
@@ -69,4 +69,4 @@ class StopRule:
                 return "settled"
             if sum(state.strength) <= self._quiet_strength * (1 + _NO_GROWTH):
                 return "stalled"
-        return "max_iter" if state.epoch >= self.max_iter else None
+        return "max_iter" if state.iteration >= self.max_iter else None

@@ -15,7 +15,15 @@ __all__ = ["Trace", "TraceLevel"]
 
 TraceLevel = Literal["basic", "full"]
 
-_BASIC = ("epoch", "relaxed_loss", "gap", "flips", "lam", "seconds")
+# Columns, and what they are called in a state.
+_BASIC = {
+    "epoch": "iteration",
+    "relaxed_loss": "loss",
+    "gap": "gap",
+    "flips": "flips",
+    "lam": "lam",
+    "seconds": "seconds",
+}
 _FULL = ("rounded_loss", "loss_gap", "hamming")
 
 
@@ -48,18 +56,18 @@ class Trace:
         self._weight_of_ones = weight_of_ones
         self._n_jobs = n_jobs
         self._process = HammingProcess(n_jobs) if level == "full" else None
-        names = _BASIC + (_FULL if level == "full" else ())
+        names = (*_BASIC, *(_FULL if level == "full" else ()))
         self._columns: dict[str, list[float]] = {name: [] for name in names}
 
     def record(self, state: State) -> None:
         """Add the row of one epoch."""
-        row: dict[str, float] = {name: getattr(state, name) for name in _BASIC}
+        row: dict[str, float] = {column: getattr(state, name) for column, name in _BASIC.items()}
         if self._process is not None:
             U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
             counts = cover(self._matrix, U, V, self._n_jobs)
             rounded_loss = self._weight_of_ones * counts.missed + counts.extra
             row["rounded_loss"] = rounded_loss
-            row["loss_gap"] = loss_gap(state.relaxed_loss, rounded_loss)
+            row["loss_gap"] = loss_gap(state.loss, rounded_loss)
             row["hamming"] = self._process.update(U, V)
         for name, value in row.items():
             self._columns[name].append(value)

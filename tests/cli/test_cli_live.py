@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +114,7 @@ def test_an_interrupt_in_this_process(elbmf: Any, noise: Path, monkeypatch: Any)
 
     def interrupting(self: Progress, state: State) -> None:
         observe(self, state)
-        if state.epoch == 3:
+        if state.iteration == 3:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Progress, "__call__", interrupting)
@@ -166,9 +165,18 @@ def test_other_threads_may_fit(elbmf: Any) -> None:
 
 
 def _state(epoch: int, progress: float = 0.0) -> Any:
-    seconds = 2.0 * epoch
-    state = State(epoch, None, None, 50.0, 0.25, 0, 1.0, None, seconds)  # type: ignore[arg-type]
-    return replace(state, progress=progress)
+    return State(
+        iteration=epoch,
+        U=None,  # type: ignore[arg-type]
+        Vt=None,  # type: ignore[arg-type]
+        loss=50.0,
+        gap=0.25,
+        flips=0,
+        lam=1.0,
+        strength=None,  # type: ignore[arg-type]
+        seconds=2.0 * epoch,
+        progress=progress,
+    )
 
 
 class _Terminal(Console):

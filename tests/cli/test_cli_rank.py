@@ -473,7 +473,7 @@ def test_an_interrupt_while_the_number_is_chosen(elbmf: Any, monkeypatch: Any) -
 
     def interrupting(self: Progress, state: Any) -> None:
         observe(self, state)
-        if self.epochs == 50 and state.stage == "relaxation":
+        if self.iterations == 50 and state.stage == "epoch":
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Progress, "__call__", interrupting)

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,12 +12,13 @@ from elbmf.cli import config, summary
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
-from elbmf.cli.notes import has_callback, noted_parameters, saved_model
+from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
+from elbmf.reports import Report
 
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
 
@@ -59,14 +59,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     table = read_matrix(args.data, args)
     A = boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-    with Interrupt(waits=has_callback(estimator), announces=not console.quiet) as interrupt:
+    with Interrupt(announces=not console.quiet) as interrupt:
         model = fitted_model(estimator, method, A, table, Path(args.data).name, console, interrupt)
         save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
     described = summary.components(A, model)
     if interrupt.requested:
         console.note(
-            f"Interrupted after epoch {model.info['epochs_seen']}: saved what was found so far to "
-            f"{folder}"
+            f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
+            f"what was found so far to {folder}"
         )
     if args.json:
         brief = {key: value for key, value in model.info.items() if key != "history"}
@@ -105,7 +105,7 @@ def fitted_model(
     console : Console
         For progress and warnings.
     interrupt : Interrupt
-        Whose request ends the fit early, if the method has a callback.
+        Whose request ends the fit early.
     """
     if estimator.random_state is None:
         # Drawn here, so that it is known.
@@ -113,14 +113,12 @@ def fitted_model(
     noted = noted_parameters(estimator)
     progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
 
-    def observe(state: Any) -> bool:
-        progress(state)
+    def observe(report: Report) -> bool:
+        progress(report)
         return interrupt.requested
 
-    if has_callback(estimator):
-        estimator.set_params(callback=observe)
     # The threshold was applied when A was made.
-    estimator.set_params(binarize=None)
+    estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
     estimator.fit(A.to_csr(), missing=A.hidden)
     seconds = time.perf_counter() - began
@@ -129,7 +127,8 @@ def fitted_model(
         "method": method,
         "parameters": noted,
         "data": summary.data(name, A),
-        "epochs_seen": progress.epochs,
+        "iteration": progress.stage,
+        "iterations_seen": progress.iterations,
         "interrupted": interrupt.requested,
         "seconds": round(seconds, 3),
     }

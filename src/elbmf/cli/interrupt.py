@@ -54,4 +54,4 @@ class Interrupt:
         self.requested = True
         if self._announces:
             # A plain write: the buffered stream may be in use by what was interrupted.
-            os.write(2, b"\nStopping after this epoch; press Ctrl-C again to abort at once.\n")
+            os.write(2, b"\nStopping after this step; press Ctrl-C again to abort at once.\n")

@@ -1,6 +1,5 @@
 """What is noted of an estimator and saved with its factors."""
 
-import inspect
 import math
 from typing import Any
 
@@ -11,12 +10,7 @@ from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 
-__all__ = ["has_callback", "noted_parameters", "saved_model"]
-
-
-def has_callback(estimator: BooleanFactorizer) -> bool:
-    """Whether a method tells of its epochs."""
-    return "callback" in inspect.signature(type(estimator)).parameters
+__all__ = ["noted_parameters", "saved_model"]
 
 
 def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
@@ -60,11 +54,8 @@ def saved_model(
         "n_iter": estimator.n_iter_,
         "n_components_used": estimator.n_components_,
         # A list, because the keys of a saved model are sorted.
-        "stages": [
-            {"stage": stage, "cost": cost}
-            for stage, cost in getattr(estimator, "stages_", {}).items()
-        ],
-        "run_losses": getattr(estimator, "run_losses_", [estimator.reconstruction_err_]),
+        "stages": [{"stage": stage, "cost": cost} for stage, cost in estimator.stages_.items()],
+        "run_losses": estimator.run_losses_ or [estimator.reconstruction_err_],
         "stop_reason": estimator.stop_reason_,
         "history": estimator.history_,
         "versions": summary.versions(),

@@ -8,6 +8,7 @@ from elbmf import ranks
 from elbmf.cli.console import Console
 from elbmf.cli.tables import times
 from elbmf.palm import State
+from elbmf.reports import Report
 
 __all__ = ["Progress", "RankProgress"]
 
@@ -49,7 +50,7 @@ def _with_bar(text: str, share: float, room: int) -> str:
 
 
 class Progress:
-    """Shows each epoch's figures; an observer to be called with the states of a run.
+    """Shows the figures of each iteration; an observer to be called with the reports of a run.
 
     Parameters
     ----------
@@ -62,39 +63,45 @@ class Progress:
 
     Attributes
     ----------
-    epochs : int
-        Epochs seen so far, of all runs.
+    iterations : int
+        Seen so far, of all runs.
+    stage : str
+        What an iteration is called.
     """
 
     def __init__(self, console: Console, ones: int, *, many_ranks: bool = False) -> None:
-        self.epochs = 0
+        self.iterations = 0
+        self.stage = "epoch"
         self._ones = max(ones, 1)
         self._many_ranks = many_ranks
         self._line = _Line(console)
 
-    def __call__(self, state: State) -> None:
-        """Take note of an epoch, or of a round of the search."""
-        self.epochs += state.stage == "relaxation"
-        self._line.show(lambda: self._text(state))
+    def __call__(self, report: Report) -> None:
+        """Take note of an iteration, or of a round of the search."""
+        if report.stage != "search":
+            self.iterations += 1
+            self.stage = report.stage
+        self._line.show(lambda: self._text(report))
 
-    def _text(self, state: State) -> tuple[str, float]:
-        figures = _figures(state, self._ones)
+    def _text(self, report: Report) -> tuple[str, float]:
+        figures = _figures(report, self._ones)
         if self._many_ranks:
-            return f"{state.n_components} components  {figures}", 0.0
-        if state.stage == "search":
-            return figures, state.progress
-        if not state.progress:
-            return f"{figures}  {times(state.seconds)}", 0.0
-        left = state.seconds * (1 / state.progress - 1)
-        run = f"run {state.run}/{state.runs}  " if state.runs > 1 else ""
-        return f"{run}{figures}  {times(round(left))} left", state.progress
+            return f"{report.n_components} components  {figures}", 0.0
+        if report.stage == "search":
+            return figures, report.progress
+        if not report.progress:
+            return f"{figures}  {times(report.seconds)}", 0.0
+        left = report.seconds * (1 / report.progress - 1)
+        run = f"run {report.run}/{report.runs}  " if report.runs > 1 else ""
+        return f"{run}{figures}  {times(round(left))} left", report.progress
 
 
-def _figures(state: State, ones: int) -> str:
-    loss = f"relative loss {state.relaxed_loss / ones:.4f}"
-    if state.stage == "search":
+def _figures(report: Report, ones: int) -> str:
+    loss = f"relative loss {report.loss / ones:.4f}"
+    if report.stage == "search":
         return f"searching  {loss}"
-    return f"epoch {state.epoch}  {loss}  gap {state.gap:.2e}"
+    gap = f"  gap {report.gap:.2e}" if isinstance(report, State) else ""
+    return f"{report.stage} {report.iteration}  {loss}{gap}"
 
 
 class RankProgress:
@@ -123,7 +130,7 @@ class RankProgress:
         text = f"{self._steps}rank {progress.step.rank}  {loss}"
         self._line.show(lambda: (text, self._share))
 
-    def epoch(self, state: State) -> None:
-        """Take note of an epoch within a step."""
-        text = f"{self._steps}rank {state.n_components}  {_figures(state, self._ones)}"
+    def iteration(self, report: Report) -> None:
+        """Take note of an iteration within a step."""
+        text = f"{self._steps}rank {report.n_components}  {_figures(report, self._ones)}"
         self._line.show(lambda: (text, self._share))

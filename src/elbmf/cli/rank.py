@@ -11,7 +11,7 @@ from typing import Any
 from elbmf.cli import config, rank_report, solver_flags, summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
-from elbmf.cli.notes import has_callback, noted_parameters, saved_model
+from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, check_picture, save
 from elbmf.cli.progress import RankProgress
 from elbmf.errors import InputError, MissingExtraError
@@ -87,10 +87,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _clear(folder)
     noted = noted_parameters(estimator)
     # The threshold was applied when A was made.
-    estimator.set_params(binarize=None)
     progress = RankProgress(console, A.ones)
-    if has_callback(estimator):
-        estimator.set_params(callback=progress.epoch)
+    estimator.set_params(binarize=None, callback=progress.iteration)
     search.set_params(callback=progress.step)
     began = time.perf_counter()
     interrupted = _interrupted(search, A, folder)

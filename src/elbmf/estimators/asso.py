@@ -1,7 +1,8 @@
 """Asso: candidates from associations between columns, chosen greedily by what they cover."""
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -21,7 +22,8 @@ from elbmf.kernels.associations import (
 from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.packed import unpack
 from elbmf.ranks import Nested, Steps
-from elbmf.threads import over_ranges
+from elbmf.reports import Report
+from elbmf.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]
 
@@ -65,6 +67,9 @@ class Asso(BooleanFactorizer):
         Improve the factors by Boolean local search afterwards, never for the worse.
     binarize : float, optional
         Threshold for input that is not 0/1: entries above it are ones.
+    callback : callable, optional
+        Called with a `Report` after each component, or after all that some thresholds lead to when
+        several are tried; a true return value ends the fit at once, with what was found so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -116,6 +121,7 @@ stages_
         transpose: bool | Literal["auto"] = "auto",
         refine: bool = False,
         binarize: float | None = None,
+        callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -126,21 +132,20 @@ stages_
         self.transpose = transpose
         self.refine = refine
         self.binarize = binarize
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        found = self._by_threshold(A, self._rank)
-        costs = [nested.costs[-1] for nested in found]
-        best = int(np.argmin(costs))
-        thresholds = self._thresholds(A)
-        self.threshold_ = thresholds[best]
-        _LOG.info("costs by threshold: %s", dict(zip(thresholds, costs, strict=True)))
-        return FittedFactors.of_greedy_choice(found[best])
+        found, stopped = self._by_threshold(A, self._rank)
+        costs = {threshold: int(nested.costs[-1]) for threshold, nested in found.items()}
+        self.threshold_ = min(costs, key=lambda threshold: (costs[threshold], threshold))
+        _LOG.info("costs by threshold: %s", costs)
+        return FittedFactors.of_greedy_choice(found[self.threshold_], stopped=stopped)
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first components of the next, with the same threshold."""
-        return self._prefixes(A, lambda rank: self._by_threshold(A, rank))
+        return self._prefixes(A, lambda rank: list(self._by_threshold(A, rank)[0].values()))
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.penalty_weight / self.gain_weight, shape)
@@ -153,8 +158,11 @@ stages_
         # Quotients, for these are what a confidence of the same size is rounded to, too.
         return [step / steps for step in range(1, steps + 1)]
 
-    def _by_threshold(self, A: BooleanMatrix, rank: int) -> list[Nested]:
-        """Factorize with each of the thresholds."""
+    def _by_threshold(self, A: BooleanMatrix, rank: int) -> tuple[dict[float, Nested], bool]:
+        """Factorize with each of the thresholds, until the callback ends it.
+
+        Returns whether it did, too.
+        """
         n, m = A.shape
         flip = n < m if self.transpose == "auto" else self.transpose
         weights = self._weights(A.shape)
@@ -162,29 +170,56 @@ stages_
         data = _Data.of(A, 1 if flip else 0)
         thresholds = self._thresholds(A)
         associations = _associations(data, thresholds[0], threads)
+        began, stopped = time.perf_counter(), False
 
-        def find(threshold: float, threads: int | None) -> Nested:
+        def tell(count: int, total: int, loss: int) -> bool:
+            nonlocal stopped
+            seconds = time.perf_counter() - began
+            progress = count / total
+            stopped = self._tell(
+                Report(
+                    stage="component" if len(thresholds) == 1 else "threshold",
+                    iteration=count,
+                    loss=loss / weights.missed,
+                    seconds=seconds,
+                    progress=progress,
+                )
+            )
+            return stopped
+
+        def find(
+            threshold: float,
+            threads: int | None,
+            tell: Callable[[int, int, int], bool] | None = None,
+        ) -> Nested:
+            left = [weights.missed * A.ones]
+
+            def observe(gain: int) -> bool:
+                left.append(left[-1] - gain)
+                return tell is not None and tell(len(left) - 1, rank, left[-1])
+
             candidates = associations.at_least(threshold)
-            U, V, gains = _choose(data, candidates, rank, weights, threads)
-            if flip:
-                U, V = V.T, U.T
-            left = weights.missed * A.ones - np.cumsum([0, *gains])
-            return Nested.of(U, V, left.tolist(), rank)
+            U, V = _choose(data, candidates, rank, weights, threads, observe)
+            return Nested.of(*((V.T, U.T) if flip else (U, V)), left, rank)
 
         if len(thresholds) == 1:
-            return [find(thresholds[0], threads)]
-        # Thresholds that keep equally many associations keep the same ones.
+            return {thresholds[0]: find(thresholds[0], threads, tell)}, stopped
+        # Thresholds that keep equally many associations keep the same ones; the lowest will do.
         kept = [int((associations.confidences >= threshold).sum()) for threshold in thresholds]
-        distinct = dict(zip(reversed(kept), reversed(thresholds), strict=True))
-        different = list(distinct.values())
-        # A thread for each threshold waits less than several for one.
-        parts = over_ranges(
-            lambda low, high: [find(threshold, 1) for threshold in different[low:high]],
-            len(different),
-            threads,
-        )
-        found = dict(zip(distinct, [nested for part in parts for nested in part], strict=True))
-        return [found[count] for count in kept]
+        distinct = list(dict(zip(reversed(kept), reversed(thresholds), strict=True)).values())
+        # Each thread has a threshold for itself, which it waits less for than for a part of one.
+        together = threads or available_cores()
+        found: dict[float, Nested] = {}
+        while len(found) < len(distinct) and not stopped:
+            batch = distinct[len(found) : len(found) + together]
+
+            def look(low: int, high: int, batch: Sequence[float] = batch) -> list[Nested]:
+                return [find(threshold, 1) for threshold in batch[low:high]]
+
+            parts = over_ranges(look, len(batch), threads)
+            found |= zip(batch, (nested for part in parts for nested in part), strict=True)
+            tell(len(found), len(distinct), int(min(each.costs[-1] for each in found.values())))
+        return found, stopped
 
 
 class _Data(NamedTuple):
@@ -250,9 +285,17 @@ def _associations(data: _Data, threshold: float, threads: int | None) -> _Associ
 
 
 def _choose(
-    data: _Data, candidates: Pattern, rank: int, weights: Weights, threads: int | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Sequence[int]]:
-    """Choose up to so many candidates; return the factors, and what each component gained."""
+    data: _Data,
+    candidates: Pattern,
+    rank: int,
+    weights: Weights,
+    threads: int | None,
+    observe: Callable[[int], bool],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Choose up to so many candidates; return the factors.
+
+    ``observe`` is called with what each component gains, and ends it by returning true.
+    """
     n, m = data.shape
     words = -(-m // 64)
     U, stretches = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, words), dtype=np.uint64)
@@ -287,12 +330,12 @@ def _choose(
             gains[:] += own
 
     add(np.arange(n), 1)
-    gained: list[int] = []
+    chosen = 0
     for l in range(rank):
         best = int(np.argmax(gains))
         if gains[best] <= 0:
             break
-        gained.append(int(gains[best]))
+        gain = int(gains[best])
         candidate = packed[best]
         members = np.zeros(n, dtype=np.bool_)
 
@@ -304,4 +347,7 @@ def _choose(
         add(changed, -1)
         U[:, l], stretches[l] = members, candidate
         add(changed, 1)
-    return U[:, : len(gained)], unpack(stretches[: len(gained)], m), gained
+        chosen += 1
+        if observe(gain):
+            break
+    return U[:, :chosen], unpack(stretches[:chosen], m)

@@ -6,6 +6,7 @@ A method itself only factorizes.
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,6 +25,7 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.ranks import Factors, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.refine import describe, refine
+from elbmf.reports import Report
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -56,6 +58,13 @@ class FittedFactors:
         Why it ended.
     history : dict of str to ndarray
         Figures of each iteration.
+
+    Attributes
+    ----------
+    stages : dict of str to int
+        What the factors cost after each stage of the method.
+    run_losses : list of int
+        What each run led to, where there are several.
     """
 
     def __init__(
@@ -71,12 +80,16 @@ class FittedFactors:
         self.n_iter = n_iter
         self.stop_reason = stop_reason
         self.history = history or {}
+        self.stages: dict[str, int] = {}
+        self.run_losses: list[int] = []
 
     @classmethod
-    def of_greedy_choice(cls, nested: Nested) -> Self:
+    def of_greedy_choice(cls, nested: Nested, *, stopped: bool = False) -> Self:
         """Hand back components that were found one after the other."""
         costs = nested.costs[1 : nested.found + 1]
-        if nested.costs[-1] == 0:
+        if stopped:
+            reason = "callback"
+        elif nested.costs[-1] == 0:
             reason = "exact"
         else:
             reason = "n_components" if nested.found == nested.U.shape[1] else "no gain"
@@ -87,7 +100,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
     A method implements `_factorize` and declares its own parameters beside the common ones:
-    ``n_components``, ``refine``, ``binarize``, ``n_jobs`` and ``random_state``.
+    ``n_components``, ``refine``, ``binarize``, ``callback``, ``n_jobs`` and ``random_state``. It
+    calls `_tell` after each of its iterations, and ends well when that returns true.
 
     Attributes
     ----------
@@ -106,9 +120,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     history_ : dict of str to ndarray
         Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes a table.
     stages_ : dict of str to int
-        What the factors cost as the method left them (``"method"``), and after they were refined
-        (``"refinement"``), where ``refine`` is on. It is their loss, unless the method weighs the
-        two kinds of error differently.
+        What the factors cost after each stage: as the method left them (``"method"``), and after
+        they were refined (``"refinement"``), where ``refine`` is on. It is their loss, unless the
+        two kinds of error are weighed differently. Empty where the rank was chosen along a path.
+    run_losses_ : list of int
+        What each run led to; empty where there are none to tell.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
@@ -119,6 +135,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "refine": ["boolean"],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
+        "callback": [callable, None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
     }
@@ -126,6 +143,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_components: int | Literal["auto"] | None
     refine: bool
     binarize: float | None
+    callback: Callable[[Report], Any] | None
     n_jobs: int | None
     random_state: Any
 
@@ -189,7 +207,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.n_iter_ = fitted.n_iter
         self.stop_reason_ = fitted.stop_reason
         self.history_ = fitted.history
+        self.stages_ = fitted.stages
+        self.run_losses_ = fitted.run_losses
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
+
+    def _tell(self, report: Report) -> bool:
+        """Tell the callback how far the fit is; return whether it wants it to end."""
+        if self.callback is None:
+            return False
+        rank = 0 if self.n_components is None else self._rank
+        return bool(self.callback(replace(report, n_components=rank)))
 
     def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Improve what the method has found by local search, if asked to, and note the gain."""
@@ -198,10 +225,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         def cost() -> int:
             return cover(A, fitted.U, fitted.V, self._threads).cost(weights)
 
-        self.stages_ = {"method": cost()}
-        if self.refine:
+        fitted.stages = {"method": cost()}
+        if self.refine and fitted.stop_reason != "callback":
             fitted.U, fitted.V = refine(A, fitted.U, fitted.V, weights, self._threads)
-            self.stages_["refinement"] = cost()
+            fitted.stages["refinement"] = cost()
         return fitted
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
@@ -239,13 +266,15 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
         return Refits(self._refitting(A))
 
-    def _refitting(self, A: BooleanMatrix) -> Callable[[int, np.random.Generator], Factors]:
-        """Return a function that factorizes at a rank."""
+    def _refitting(
+        self, A: BooleanMatrix, **parameters: Any
+    ) -> Callable[[int, np.random.Generator], Factors]:
+        """Return a function that factorizes at a rank, with some parameters changed."""
         self._epochs_of_path = 0
 
         def refit(rank: int, generator: np.random.Generator) -> Factors:
             model = copy.copy(self)
-            model.n_components = rank
+            model.set_params(n_components=rank, **parameters)
             fitted = model._refined(A, model._factorize(A, generator))
             self._epochs_of_path += fitted.n_iter
             factors = self._with_cost(A, fitted)

@@ -27,6 +27,7 @@ from elbmf.palm import State, ipalm
 from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
+from elbmf.reports import Report
 from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.search import Search
@@ -62,9 +63,10 @@ _SEARCH_TO_RELAXATION = 1.6
 _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
-# dropped in the end; both take half of the time. On planted tiles the first finds more, on real
-# data the second.
+# dropped in the end. On planted tiles the first finds more, on real data the second. Each takes
+# half of the time, unless that is too short to matter: ones times components below this.
 _OVERSHOOT = 1.5
+_SMALL = 500_000
 
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
@@ -114,13 +116,13 @@ class ELBMF(BooleanFactorizer):
         Positive parts of the leading singular vectors with a little noise, uniform random factors
         (either scaled down with the default schedule, so that the first step makes U from the
         data), or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` with the default
-        schedule on up to ten million ones, in the first of several runs, and else ``"random"``.
+        schedule on up to ten million ones, but after the first of ``n_init`` runs ``"random"``.
     n_init : int or "auto", default="auto"
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
-        that share ``max_iter``, the second with half as many components again, of which the least
-        useful are dropped; or 3 runs when ``refine`` is off. Else, it is 1, as it always is for
-        your own initial factors.
+        that share ``max_iter`` on all but small data, the second with half as many components
+        again, of which the least useful are dropped; or 3 runs when ``refine`` is off. Else, it is
+        1, as it always is for your own initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
@@ -147,7 +149,7 @@ class ELBMF(BooleanFactorizer):
     binarize : float, optional
         Threshold for input that is not 0/1: entries above it are ones.
     callback : callable, optional
-        Called with the `State` after each epoch; a true return value ends the fit at once, with the
+        Called with a `State` after each epoch; a true return value ends the fit at once, with the
         factors as they are, rounded.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
@@ -162,7 +164,7 @@ class ELBMF(BooleanFactorizer):
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
         Bits by which each component shortens the description of the data, given those before it
-        (see `elbmf.criteria.savings`): the components come in this order. Only with ``refine``.
+        (see `elbmf.criteria.savings`): the most first, as a rule. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for, where a run had more),
@@ -200,7 +202,6 @@ class ELBMF(BooleanFactorizer):
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
         "dtype": [StrOptions({"float32", "float64"})],
-        "callback": [callable, None],
     }
 
     def __init__(
@@ -224,7 +225,7 @@ class ELBMF(BooleanFactorizer):
         trace: TraceLevel = "basic",
         dtype: str = "float32",
         binarize: float | None = None,
-        callback: Callable[[State], Any] | None = None,
+        callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -263,14 +264,14 @@ class ELBMF(BooleanFactorizer):
                 if fitted.stop_reason == "callback" or runs[-1][1] == 0:
                     break
         best, cost = min(runs, key=lambda run: run[1])
-        self.stages_ = {"rounding": cost}
-        self.run_losses_ = [cost for _, cost in runs]
+        best.stages = {"rounding": cost}
+        best.run_losses = [cost for _, cost in runs]
         if local is not None:
             if runs[-1][0].stop_reason == "callback":
                 best.U, best.V, _ = local.shrink(best.U, best.V, self._rank)
             else:
                 best = self._improve(local, [run for run, _ in runs], generator, began, state)
-        _LOG.info("losses of the runs: %s, of the stages: %s", self.run_losses_, self.stages_)
+        _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
         self._warn_unless_boolean(best)
         return best
 
@@ -279,10 +280,23 @@ class ELBMF(BooleanFactorizer):
         return fitted
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
-        """Put the components that shorten the description most first."""
-        if self.refine:
-            order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
-            fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        """Put the components that shorten the description most first.
+
+        In this order, each row gets what `transform` would give it, unless it has better: of
+        memberships that are equally good, which one that is depends on the order.
+        """
+        if not self.refine:
+            return fitted
+        order, _ = savings(A, fitted.U, fitted.V, self._threads)
+        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        if fitted.stop_reason != "callback":
+            local = LocalSearch(A, self._weights(A.shape), self._threads)
+            factors = local.pack(fitted.U, fitted.V)
+            local.settle(factors)
+            fitted.U, fitted.V = factors.to_arrays()
+            if fitted.stages:
+                fitted.stages["search"] = factors.cost
+        _, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
         return fitted
 
     def _steps(self, A: BooleanMatrix) -> Steps:
@@ -290,7 +304,10 @@ class ELBMF(BooleanFactorizer):
         if not self.refine:
             return super()._steps(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
-        return WarmSteps(local, self._refitting(A), lambda rank: self._search_work(A, rank))
+        # A path comes from more components anyway: a run that starts with more adds little to it.
+        runs = 1 if self.n_init == "auto" else self.n_init
+        fit = self._refitting(A, n_init=runs)
+        return WarmSteps(local, fit, lambda rank: self._search_work(A, rank))
 
     def _improve(
         self,
@@ -311,12 +328,11 @@ class ELBMF(BooleanFactorizer):
             seen = replace(
                 state,
                 stage="search",
-                relaxed_loss=cost,
+                loss=cost,
                 progress=progress,
                 seconds=seconds,
-                n_components=k,
             )
-            if self.callback is None or not self.callback(seen):
+            if not self._tell(seen):
                 return False
             best.stop_reason = "callback"
             return True
@@ -329,10 +345,11 @@ class ELBMF(BooleanFactorizer):
                 local.descend(factors)
                 refined.append(factors.cost)
                 reduced.append(search.reduce(factors, k))
-            self.run_losses_ = [factors.cost for factors in reduced]
-            position = int(np.argmin(self.run_losses_))
+            run_losses = [factors.cost for factors in reduced]
+            position = int(np.argmin(run_losses))
             best, factors = runs[position], reduced[position]
-            self.stages_ = {
+            best.run_losses = run_losses
+            best.stages = {
                 "rounding": rounded[position],
                 "refinement": refined[position],
                 "reduction": factors.cost,
@@ -341,10 +358,9 @@ class ELBMF(BooleanFactorizer):
                 child = search.recombine([*reduced, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
-            self.stages_["recombination"] = factors.cost
+            best.stages["recombination"] = factors.cost
             factors = search.improve(factors)
-        local.settle(factors)
-        self.stages_["search"] = factors.cost
+        best.stages["search"] = factors.cost
         best.U, best.V = factors.to_arrays()
         return best
 
@@ -379,22 +395,18 @@ class ELBMF(BooleanFactorizer):
         for state in epochs:
             trace.record(state)
             reason = stop(state)
-            if self.callback is not None:
-                progress = (run - 1 + state.epoch / epochs_at_most) / runs
-                seen = replace(
-                    state, run=run, runs=runs, progress=progress, n_components=self._rank
-                )
-                if self.callback(seen):
-                    reason = "callback"
+            progress = (run - 1 + state.iteration / epochs_at_most) / runs
+            if self._tell(replace(state, run=run, runs=runs, progress=progress)):
+                reason = "callback"
             if reason is not None:
                 break
         assert reason is not None  # the loop above has no other end
-        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.epoch, reason, state.gap)
+        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
         if local is not None and state.gap > _NOT_BOOLEAN:
             U, V = round_by_loss(local, state.U, state.Vt)
         else:
             U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
-        return FittedFactors(U, V, state.epoch, reason, trace.history()), state
+        return FittedFactors(U, V, state.iteration, reason, trace.history()), state
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
@@ -414,8 +426,8 @@ class ELBMF(BooleanFactorizer):
         more = round(_OVERSHOOT * k)
         if more > min(A.shape):
             return [run]
-        half = self.max_iter / 2
-        return [(k, math.ceil(half)), (more, math.ceil(half / _OVERSHOOT))]
+        epochs = self.max_iter if A.ones * k < _SMALL else self.max_iter / 2
+        return [(k, math.ceil(epochs)), (more, math.ceil(epochs / _OVERSHOOT))]
 
     def _search_work(self, A: BooleanMatrix, k: int) -> float:
         """Estimate what the search may take, about in nanoseconds."""
@@ -444,7 +456,8 @@ class ELBMF(BooleanFactorizer):
         n, m = A.shape
         if isinstance(self.init, str):
             number = np.dtype(self.dtype)
-            quick = self._annealed and run == 1 and A.ones <= _ONES_FOR_SINGULAR_VECTORS
+            first = run == 1 or (self.refine and self.n_init == "auto")
+            quick = self._annealed and first and A.ones <= _ONES_FOR_SINGULAR_VECTORS
             if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
                 U, Vt = singular_start(A, k, generator, number)
             else:

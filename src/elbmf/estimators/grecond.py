@@ -1,5 +1,7 @@
 """GreConD: formal concepts that cover most, one after the other, from below."""
 
+import time
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from elbmf.kernels.lines import pack_lines_into_words
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import unpack
 from elbmf.ranks import Nested, Steps
+from elbmf.reports import Report
 from elbmf.threads import over_ranges
 
 __all__ = ["GreConD"]
@@ -36,6 +39,9 @@ class GreConD(BooleanFactorizer):
         Improve the factors by Boolean local search afterwards, still without covering a zero.
     binarize : float, optional
         Threshold for input that is not 0/1: entries above it are ones.
+    callback : callable, optional
+        Called with a `Report` after each component; a true return value ends the fit at once, with
+        the components found so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -78,28 +84,35 @@ stages_
         *,
         refine: bool = False,
         binarize: float | None = None,
+        callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.refine = refine
         self.binarize = binarize
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         most = None if self.n_components is None else self._rank
-        return FittedFactors.of_greedy_choice(self._concepts(A, most))
+        nested, stopped = self._concepts(A, most)
+        return FittedFactors.of_greedy_choice(nested, stopped=stopped)
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first concepts of the next."""
-        return self._prefixes(A, lambda rank: [self._concepts(A, rank)])
+        return self._prefixes(A, lambda rank: [self._concepts(A, rank)[0]])
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(np.inf, shape)
 
-    def _concepts(self, A: BooleanMatrix, most: int | None) -> Nested:
-        """Find concepts until all ones are covered, or so many are found."""
+    def _concepts(self, A: BooleanMatrix, most: int | None) -> tuple[Nested, bool]:
+        """Find concepts until all ones are covered, or so many are found, or the callback ends it.
+
+        Returns whether it did, too.
+        """
+        began, stopped = time.perf_counter(), False
         n, m = A.shape
         uncovered = np.zeros((n, -(-m // 64)), dtype=np.uint64)
         pack_lines_into_words(A.indptr, A.indices, uncovered)
@@ -114,7 +127,7 @@ stages_
         extents: list[Bools] = []
         intents = []
         left = [A.ones]
-        while left[-1] and (most is None or len(extents) < most):
+        while left[-1] and not stopped and (most is None or len(extents) < most):
             extent = np.ones(n, dtype=np.bool_)
             intent = np.zeros(rows.shape[1], dtype=np.uint64)
             value = 0
@@ -133,7 +146,16 @@ stages_
             extents.append(extent)
             intents.append(intent)
             left.append(left[-1] - value)
+            stopped = self._tell(
+                Report(
+                    stage="component",
+                    iteration=len(extents),
+                    loss=left[-1],
+                    seconds=time.perf_counter() - began,
+                    progress=len(extents) / most if most else 1 - left[-1] / A.ones,
+                )
+            )
         V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
         U = np.array(extents, dtype=np.bool_).reshape(-1, n).T
         # A matrix without ones needs none; its factors have an empty one, as others may have.
-        return Nested.of(U, V, left, max(1, len(extents)) if most is None else most)
+        return Nested.of(U, V, left, max(1, len(extents)) if most is None else most), stopped

@@ -15,6 +15,9 @@ __all__ = ["WarmSteps"]
 _SHARE = 0.04
 _SHARE_OF_POLISH = 0.5
 
+# What a polish may take at least: small matrices are worth half a second.
+_LEAST_POLISH = 5e8
+
 
 class WarmSteps:
     """Steps that start from the factors of a neighbouring rank.
@@ -41,20 +44,21 @@ class WarmSteps:
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Drop the least useful components, let the others adapt, and search a little."""
-        with self._search(rank, generator, _SHARE) as search:
+        with self._search(rank, generator) as search:
             reduced = search.reduce(self._packed(factors, factors.rank), rank)
             return _unpacked(search.improve(reduced))
 
     def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Seed components on what is uncovered, and search a little."""
-        with self._search(rank, generator, _SHARE) as search:
+        with self._search(rank, generator) as search:
             return _unpacked(search.improve(self._packed(factors, rank)))
 
     def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors:
         """Recombine what was found at a rank, and search on from there."""
         best = min(found, key=lambda factors: factors.cost)
         rank = best.rank
-        with self._search(rank, generator, _SHARE_OF_POLISH) as search:
+        work = max(_SHARE_OF_POLISH * self._work(rank), _LEAST_POLISH)
+        with Search(self._local, generator, work) as search:
             start = self._packed(best, rank)
             if len(found) > 1:
                 parents = [self._local.pack(factors.U, factors.V) for factors in found]
@@ -63,8 +67,8 @@ class WarmSteps:
         self._local.settle(polished)
         return _unpacked(polished)
 
-    def _search(self, rank: int, generator: np.random.Generator, share: float) -> Search:
-        return Search(self._local, generator, share * self._work(rank))
+    def _search(self, rank: int, generator: np.random.Generator) -> Search:
+        return Search(self._local, generator, _SHARE * self._work(rank))
 
     def _packed(self, factors: Factors, rank: int) -> PackedFactors:
         """Pack factors, with empty components up to a rank, and let them adapt."""

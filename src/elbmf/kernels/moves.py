@@ -16,6 +16,9 @@ __all__ = ["attempt", "clear", "costs_of_dropping", "count_uncovered", "shrink"]
 _TURNS_ALONE = 3
 """Turns for new components to adapt while all others stay as they are."""
 
+_TURNS_OF_A_TRIAL = 2
+"""Turns, one of each side, after which it shows what doing without a component costs."""
+
 _TURNS = 200
 """Turns for all components to adapt, at most."""
 
@@ -62,9 +65,14 @@ def clear(bits, l):
 
 
 @kernel()
+def _side_with_more_lines(bits):
+    return 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+
+
+@kernel()
 def costs_of_dropping(lines, bits, one, zero, work):
-    """By how much the cost would go up without each component, from the side with more lines."""
-    side = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+    """By how much the cost would go up without each component."""
+    side = _side_with_more_lines(bits)
     stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
     costs = np.zeros(stretches.shape[0], dtype=np.int64)
     drop_costs(lines[side], 0, memberships.shape[0], stretches, memberships, one, zero, costs, work)
@@ -75,7 +83,7 @@ def costs_of_dropping(lines, bits, one, zero, work):
 def _cost_of_dropping(lines, bits, l, one, zero, work):
     """By how much the cost would go up without one component."""
     costs = np.zeros(bits.stretches[0].shape[0], dtype=np.int64)
-    side = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+    side = _side_with_more_lines(bits)
     stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
     for i in _members(memberships, l):
         drop_costs(lines[side], i, i + 1, stretches, memberships, one, zero, costs, work)
@@ -243,7 +251,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
         clear(bits, dropped)
     every = np.full_like(free, ~np.uint64(0))
     if line < 0 and component < 0:
-        turns = 2 if quick else _TURNS
+        turns = _TURNS_OF_A_TRIAL if quick else _TURNS
         gained += descend(lines, bits, every, one, zero, nodes, turns, 0, work)
         return bits, spare, gained, work[0]
     if line >= 0:

@@ -1,0 +1,38 @@
+"""What a fit tells of itself while it lasts."""
+
+from dataclasses import dataclass
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How far a fit is; what a callback is called with.
+
+    Parameters
+    ----------
+    iteration : int
+        1, 2, …
+    loss : float
+        Errors that are left, or what the method lowers in their place.
+    seconds : float
+        Since the fit began to iterate.
+    stage : str
+        What is going on, by the name of an iteration: ``"epoch"``, ``"component"``, ``"sweep"``,
+        ``"pass"``, or ``"search"`` for the one that follows them.
+    progress : float
+        Share that is done, 0 if that is not known.
+    run, runs : int
+        Which run from a start of its own this is, and of how many.
+    n_components : int
+        Components that the fit is to end with; there may be more of them until then.
+    """
+
+    iteration: int
+    loss: float
+    seconds: float
+    stage: str = "epoch"
+    progress: float = 0.0
+    run: int = 1
+    runs: int = 1
+    n_components: int = 0
