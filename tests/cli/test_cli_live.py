@@ -56,7 +56,7 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     text = seen.decode()
     assert "epoch 1  relative loss " in text
     assert "gap " in text
-    assert "Stopping after this epoch" in text
+    assert "Stopping after this step" in text
     assert "relative loss" in out.decode()
     assert "\r" not in out.decode()
     info = load_model(noise.parent / "out").info
