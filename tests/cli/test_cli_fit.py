@@ -349,9 +349,9 @@ def test_a_result_that_cannot_be_saved_is_rescued(
     assert load_model(rescued).shape == (5, 2, 5)
 
 
-def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_method_without_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Plain(fit.BooleanFactorizer):
-        """A method with none of the usual parameters.
+        """A method with none but the common parameters and one of its own.
 
         Parameters
         ----------
@@ -372,6 +372,7 @@ def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.Mon
             greedy: bool = True,
             refine: bool = False,
             binarize: float | None = None,
+            callback: Any = None,
             n_jobs: int | None = None,
             random_state: Any = None,
         ) -> None:
@@ -379,6 +380,7 @@ def test_a_method_without_callback_or_epochs(elbmf: Any, monkeypatch: pytest.Mon
             self.greedy = greedy
             self.refine = refine
             self.binarize = binarize
+            self.callback = callback
             self.n_jobs = n_jobs
             self.random_state = random_state
 
