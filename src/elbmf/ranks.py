@@ -41,9 +41,9 @@ MOST_SCANNED = 40
 _FARTHEST_GROWTH = 8
 
 # Rounds of fits around the rank that is chosen, at most.
-_MOST_ROUNDS = 2
+_MOST_ROUNDS = 4
 
-_KINDS = ("fit", "shrink", "grow", "regrow", "polish")
+_KINDS = ("fit", "shrink", "grow", "regrow", "polish", "reshrink")
 
 
 class Factors(NamedTuple):
@@ -328,7 +328,7 @@ class RankPath:
         fitted = {step.rank for step in self._taken if step.kind == "fit"}
         for _ in range(_MOST_ROUNDS):
             best = self.best(criterion)
-            around = [rank for rank in (best - 1, best, best + 1) if rank in self.factors and rank]
+            around = [rank for rank in (best + 1, best, best - 1) if rank in self.factors and rank]
             if fitted.issuperset(around):
                 break
             for rank in around:
@@ -336,6 +336,8 @@ class RankPath:
                     fitted.add(rank)
                     self._take(Step("fit", 0, rank))
                     self._take(Step("polish", rank, rank))
+                    if rank - 1 in self.factors and rank > 1:
+                        self._take(Step("reshrink", rank, rank - 1))
             self._grow_again()
         self._grow_again()
 
@@ -380,7 +382,7 @@ class RankPath:
         if step.kind == "fit":
             return self._steps.fit(step.rank, generator)
         start = self.factors[step.start]
-        if step.kind == "shrink":
+        if step.kind in ("shrink", "reshrink"):
             return self._steps.shrink(start, step.rank, generator)
         if step.kind == "polish":
             return self._steps.polish(self._found[step.rank], generator)

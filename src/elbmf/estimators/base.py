@@ -249,7 +249,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             reason = "callback"
             path.factors.setdefault(stopped.factors.rank, stopped.factors)
         best = path.best(_CRITERION)
-        if best == 0:
+        if best == 0 and reason != "callback":
             warn_caller(
                 "No number of components describes the matrix more briefly than none at all: it "
                 "may hold no groups. n_components='auto' finds one component all the same."
@@ -267,14 +267,14 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return Refits(self._refitting(A))
 
     def _refitting(
-        self, A: BooleanMatrix, **parameters: Any
+        self, A: BooleanMatrix, parameters: Callable[[int], dict[str, Any]] = lambda rank: {}
     ) -> Callable[[int, np.random.Generator], Factors]:
-        """Return a function that factorizes at a rank, with some parameters changed."""
+        """Return a function that factorizes at a rank, with the parameters set that it asks for."""
         self._epochs_of_path = 0
 
         def refit(rank: int, generator: np.random.Generator) -> Factors:
             model = copy.copy(self)
-            model.set_params(n_components=rank, **parameters)
+            model.set_params(n_components=rank, **parameters(rank))
             fitted = model._refined(A, model._factorize(A, generator))
             self._epochs_of_path += fitted.n_iter
             factors = self._with_cost(A, fitted)

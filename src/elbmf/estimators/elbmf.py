@@ -68,6 +68,9 @@ _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 _OVERSHOOT = 1.5
 _SMALL = 500_000
 
+# Runs that are pooled at a rank on the path to the best one, on data as small as that.
+_RUNS_ON_SMALL = 8
+
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
 
@@ -304,9 +307,14 @@ class ELBMF(BooleanFactorizer):
         if not self.refine:
             return super()._steps(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
-        # A path comes from more components anyway: a run that starts with more adds little to it.
-        runs = 1 if self.n_init == "auto" else self.n_init
-        fit = self._refitting(A, n_init=runs)
+
+        def parameters(rank: int) -> dict[str, Any]:
+            # A path comes from more components anyway: a run that starts with more adds little to
+            # it. But runs from other starts find what it has missed.
+            small = A.ones * rank < _SMALL
+            return {"n_init": _RUNS_ON_SMALL if small else 1} if self.n_init == "auto" else {}
+
+        fit = self._refitting(A, parameters)
         return WarmSteps(local, fit, lambda rank: self._search_work(A, rank))
 
     def _improve(
