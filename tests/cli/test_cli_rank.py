@@ -473,13 +473,13 @@ def test_an_interrupt_while_the_number_is_chosen(elbmf: Any, monkeypatch: Any) -
 
     def interrupting(self: Progress, state: Any) -> None:
         observe(self, state)
-        if self.iterations == 50 and state.stage == "epoch":
+        if self.iterations == 300 and state.stage == "epoch":
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(Progress, "__call__", interrupting)
     result = elbmf("fit", "groups.npz", "-k", "auto", "--seed", 0, *QUICK, "-o", "out")
     assert result.code == 130
-    assert "Interrupted after epoch 50: saved what was found so far to out\n" in result.err
+    assert "Interrupted after epoch 300: saved what was found so far to out\n" in result.err
     assert "components chosen by description length (MDL) among ranks up to 32" in result.out
     assert load_model("out").info["stop_reason"] == "interrupted"
 

@@ -315,7 +315,7 @@ class ELBMF(BooleanFactorizer):
             return {"n_init": _RUNS_ON_SMALL if small else 1} if self.n_init == "auto" else {}
 
         fit = self._refitting(A, parameters)
-        return WarmSteps(local, fit, lambda rank: self._search_work(A, rank))
+        return WarmSteps(local, fit, lambda rank: self._search_work(A, rank), self.effort)
 
     def _improve(
         self,

@@ -15,7 +15,7 @@ __all__ = ["WarmSteps"]
 _SHARE = 0.04
 _SHARE_OF_POLISH = 0.5
 
-# What a polish may take at least: small matrices are worth half a second.
+# What a polish may take at least, at effort 1: small matrices are worth half a second.
 _LEAST_POLISH = 5e8
 
 
@@ -30,6 +30,8 @@ class WarmSteps:
         Factorizes at a given rank with a given generator.
     work : callable
         What the search of a fit at a given rank may take.
+    effort : float
+        As of the fits.
     """
 
     def __init__(
@@ -37,10 +39,12 @@ class WarmSteps:
         local: LocalSearch,
         fit: Callable[[int, np.random.Generator], Factors],
         work: Callable[[int], float],
+        effort: float,
     ) -> None:
         self.fit = fit
         self._local = local
         self._work = work
+        self._least_polish = effort * _LEAST_POLISH
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Drop the least useful components, let the others adapt, and search a little."""
@@ -57,7 +61,7 @@ class WarmSteps:
         """Recombine what was found at a rank, and search on from there."""
         best = min(found, key=lambda factors: factors.cost)
         rank = best.rank
-        work = max(_SHARE_OF_POLISH * self._work(rank), _LEAST_POLISH)
+        work = max(_SHARE_OF_POLISH * self._work(rank), self._least_polish)
         with Search(self._local, generator, work) as search:
             start = self._packed(best, rank)
             if len(found) > 1:
