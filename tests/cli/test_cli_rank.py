@@ -64,6 +64,8 @@ def test_the_model_is_one_like_those_of_fit(elbmf: Any) -> None:
     found = elbmf("score", "out/model", "groups.npz", "--json").json
     assert found["measures"]["loss"] == _table("out")["loss"][3]
     text = elbmf("info", "out/model").out
+    assert elbmf("info", "out").out == text
+    assert elbmf("score", "out", "groups.npz", "--json").json == {**found, "model": "out"}
     assert "\n3 components chosen by description length (MDL) among ranks up to 5\n" in text
     assert "epochs" not in text
     assert "bits saved" in text

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elbmf.cli import summary
+from elbmf.cli import models, summary
 from elbmf.cli.console import Console
 from elbmf.cli.figures import matrix_figures
 from elbmf.cli.matrices import add_reader_options, read_matrix
 from elbmf.cli.tables import figures, number, shorten, size, table
-from elbmf.io import SavedModel, load_model
+from elbmf.io import SavedModel
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -18,7 +18,7 @@ EXAMPLES = """\
 examples:
   elbmf info data.csv
   elbmf info data.csv --json
-  elbmf info result           (a folder that 'elbmf fit' saved)"""
+  elbmf info result           (a folder that 'elbmf fit' or 'elbmf rank' saved)"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 def run(args: argparse.Namespace, console: Console) -> int:
     """Tell a folder from a file and describe it."""
     if Path(args.data).is_dir():
-        model = load_model(args.data)
+        model = models.load(args.data)
         if args.json:
             console.result_json(_model_figures(model))
         else:

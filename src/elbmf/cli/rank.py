@@ -11,6 +11,7 @@ from typing import Any
 from elbmf.cli import config, rank_report, solver_flags, summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
+from elbmf.cli.models import CHOSEN
 from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, check_picture, save
 from elbmf.cli.progress import RankProgress
@@ -35,11 +36,11 @@ examples:
   elbmf rank data.csv --criterion bai_ng_1 --plot ranks.pdf --json > ranks.json
 
 The folder holds ranks.tsv and ranks.json (the table), ranks.png, and model, the factorization with
-the number of components that is chosen: 'elbmf info DIR/model' shows it.
+the number of components that is chosen: 'elbmf info DIR' shows it.
 Ctrl-C ends the search; what is finished is kept, and the same command goes on from there."""
 
 _TABLE, _NOTES, _PICTURE = "ranks.tsv", "ranks.json", "ranks.png"
-_MODEL, _STEPS = "model", "steps"
+_STEPS = "steps"
 _SEARCH = "search"
 
 
@@ -111,7 +112,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 search.criterion, search.n_components_, search.table_["rank"].tolist()
             )
             model = saved_model(chosen, A, table, console, notes)
-            save(folder / _MODEL, model, overwrite=True, tsv=False)
+            save(folder / CHOSEN, model, overwrite=True, tsv=False)
             _draw(Path(args.plot) if args.plot else folder / _PICTURE, search, console)
         _tell(search, {**found, "output": str(folder)}, args.json, console)
     if interrupted:
@@ -120,7 +121,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _INTERRUPTED
     count = search.best_estimator_.n_components
     components = f"{count} component{'' if count == 1 else 's'}"
-    console.note(f"Saved to {folder}; {folder / _MODEL} has {components}")
+    console.note(f"Saved to {folder}; {folder / CHOSEN} has {components}")
     return 0
 
 
@@ -134,7 +135,7 @@ def _check_outputs(folder: Path, args: argparse.Namespace) -> None:
     inputs = [args.data, *([args.config] if args.config else [])]
     steps = folder / _STEPS
     kept = [str(path.relative_to(folder)) for path in steps.rglob("*")] if steps.is_dir() else []
-    models = [f"{_MODEL}/{name}" for name in MODEL_FILES]
+    models = [f"{CHOSEN}/{name}" for name in MODEL_FILES]
     check_folder(
         folder,
         *inputs,
@@ -151,7 +152,7 @@ def _clear(folder: Path) -> None:
     for name in (_NOTES, _TABLE, _PICTURE):
         (folder / name).unlink(missing_ok=True)
     for name in reversed(MODEL_FILES):
-        (folder / _MODEL / name).unlink(missing_ok=True)
+        (folder / CHOSEN / name).unlink(missing_ok=True)
 
 
 def _interrupted(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from elbmf.cli import summary
+from elbmf.cli import models, summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
     add_binarize,
@@ -18,7 +18,7 @@ from elbmf.cli.matrices import (
 )
 from elbmf.cli.tables import figures
 from elbmf.errors import InputError
-from elbmf.io import LabelledMatrix, SavedModel, load_model
+from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.metrics import measures
 from elbmf.refine import describe
 
@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
-    model = load_model(args.model)
+    model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
     A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)
     truth = None

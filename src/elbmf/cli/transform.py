@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from elbmf.cli import models
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
     add_binarize,
@@ -16,7 +17,7 @@ from elbmf.cli.matrices import (
     weights_of,
 )
 from elbmf.cli.outputs import check_other_file, writable_format
-from elbmf.io import MODEL_FILES, LabelledMatrix, load_model, write
+from elbmf.io import MODEL_FILES, LabelledMatrix, write
 from elbmf.refine import describe
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     chosen = writable_format(output or Path("stdout.tsv"))
     if output is not None:
         check_other_file(output, args.data, *(Path(args.model) / name for name in MODEL_FILES))
-    model = load_model(args.model)
+    model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
     A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)
     U = describe(A, model.V, weights_of(model, A), args.n_jobs)
