@@ -104,12 +104,17 @@ def _put(bits, side, l, cells):
 
 
 @kernel()
-def count_uncovered(lines, low, high, memberships, others, counts):
-    """Count the ones of lines ``low`` to ``high`` that no component covers."""
+def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
+    """Count the ones of lines ``low`` to ``high`` that no component covers.
+
+    Of the ``cells`` only, when these are given: whether each of the other side counts.
+    """
     for i in range(low, high):
         count = 0
         for e in range(lines.indptr[i], lines.indptr[i + 1]):
-            count += not common(memberships[i], others[lines.indices[e]])
+            j = lines.indices[e]
+            if cells is None or cells[j]:
+                count += not common(memberships[i], others[j])
         counts[i] = count
 
 
