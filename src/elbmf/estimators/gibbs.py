@@ -230,3 +230,8 @@ class Samples:
         """Return the share of samples in which each bit of U, and of V, is on."""
         U, Vt = (counts / self.drawn for counts in self._counts)
         return U, np.ascontiguousarray(Vt.T)
+
+    def rounded(self) -> tuple[Bools, Bools]:
+        """Return the bits of U and V that are on in more than half of the samples."""
+        U, V = (mean > 0.5 for mean in self.means())
+        return U, V

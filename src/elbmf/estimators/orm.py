@@ -7,10 +7,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.boolean import Bools, cover
+from elbmf.boolean import cover
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.gibbs import GibbsChain, Samples
 from elbmf.matrix import BooleanMatrix
@@ -100,13 +99,15 @@ stages_, run_losses_
     - After each ten sweeps of burn-in, components without which the loss would be no higher are
       started anew like this, as long as half of the sweeps of burn-in are left.
     - λ is at least what it would be for the better of two constant matrices, all zero or all one.
-      It remains finite where all cells agree: one is added to either count of cells.
+      To remain finite, it counts one more cell that agrees and one more that does not.
     - Several chains on small data.
 
     Burn-in ends when λ, averaged over ten sweeps, has risen by less than 0.005 over the ten before.
     A flip that makes no difference is done every other time and not always, for a bit that always
-    flips never mixes. A component with no row or no column left after rounding is emptied. If all
-    estimates are worse than no components at all, there are none.
+    flips never mixes. Where a sweep ends without a single wrong cell, the fit does: the logit is
+    then infinite, and the posterior has exact factorizations only. A component with no row or no
+    column left after rounding is emptied. If all estimates are worse than no components at all,
+    there are none.
 
     Missing entries count for nothing. Random numbers are computed from the seed, the number of the
     sweep, and the place of the bit.
@@ -177,7 +178,7 @@ stages_, run_losses_
             losses.append(cover(A, fitted.U, fitted.V, self._threads).loss)
             if losses[-1] < min(losses[:-1], default=np.inf):
                 best, kept = fitted, samples
-            if fitted.stop_reason == "callback" or losses[-1] == 0:
+            if fitted.stop_reason in ("callback", "exact"):
                 break
         _LOG.info("losses of the chains: %s", losses)
         best.stop_reason, best.run_losses = fitted.stop_reason, losses
@@ -202,7 +203,8 @@ stages_, run_losses_
         history: dict[str, list[float]] = {"dispersion": [], "loss": []}
         most = self.n_burn_in + self.n_samples
 
-        def sweep(done: int) -> bool:
+        def sweep(done: int) -> str | None:
+            """Sweep once; return why to end, if there is a reason."""
             chain.sweep()
             history["dispersion"].append(chain.dispersion)
             history["loss"].append(chain.loss)
@@ -215,25 +217,32 @@ stages_, run_losses_
                 run=run,
                 runs=runs,
             )
-            return self._tell(report)
+            if self._tell(report):
+                return "callback"
+            # The logit is infinite: such factors are then all that the posterior has.
+            return "exact" if chain.loss == 0 and fixed is None else None
 
-        stopped = False
-        for done in range(1, self.n_burn_in + 1):
-            stopped = sweep(done)
-            if stopped or (done % _WINDOW == 0 and self._settled(chain, history["loss"], done)):
-                break
+        reason = None
         samples = Samples(chain)
-        for done in range(self.n_burn_in + 1, most + 1):
-            if stopped:
+        for done in range(1, self.n_burn_in + 1):
+            reason = sweep(done)
+            if reason or (done % _WINDOW == 0 and self._settled(chain, history["loss"], done)):
                 break
-            stopped = sweep(done)
+        for done in range(self.n_burn_in + 1, most + 1):
+            if reason:
+                break
+            reason = sweep(done)
+            if reason != "exact":
+                samples.draw()
+        if reason == "exact" or not samples.drawn:
+            samples = Samples(chain)
             samples.draw()
-        if not samples.drawn:
-            samples.draw()
-        reason = "callback" if stopped else "n_samples"
         figures = {name: np.array(values) for name, values in history.items()}
-        U, V = samples.best if self.estimate == "best" else _rounded(*samples.means())
-        return FittedFactors(U, V, chain.sweeps, reason, figures), samples
+        U, V = samples.best if self.estimate == "best" else samples.rounded()
+        # A component that has nothing on one side has nothing at all.
+        used = np.logical_and(U.any(axis=0), V.any(axis=1))
+        U, V = U & used, V & used[:, None]
+        return FittedFactors(U, V, chain.sweeps, reason or "n_samples", figures), samples
 
     def _settled(self, chain: GibbsChain, losses: list[float], done: int) -> bool:
         """Tell whether burn-in is over; start components anew that are of no use, if it is not."""
@@ -248,10 +257,3 @@ stages_, run_losses_
 def _chains(A: BooleanMatrix) -> int:
     """Return the number of chains on a matrix."""
     return next((chains for ones, chains in _CHAINS if A.ones <= ones), 1)
-
-
-def _rounded(U: NDArray[np.float64], V: NDArray[np.float64]) -> tuple[Bools, Bools]:
-    """Round posterior means at ½; a component that has nothing on one side has nothing at all."""
-    on = U > 0.5, V > 0.5
-    used = np.logical_and(on[0].any(axis=0), on[1].any(axis=1))
-    return on[0] & used, on[1] & used[:, None]
