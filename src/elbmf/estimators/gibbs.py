@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from elbmf.boolean import Bools, pack
 from elbmf.kernels.descent import descend, share_cells
-from elbmf.kernels.moves import clear, costs_of_dropping, count_uncovered
+from elbmf.kernels.moves import clear, cost_of_dropping, count_uncovered
 from elbmf.kernels.sampling import gather_stretches, sample_lines, tally
 from elbmf.packed import unpack
 from elbmf.refine import LocalSearch
@@ -85,12 +85,13 @@ class GibbsChain:
         That is no step of a sampler: it is for the time before samples are drawn. Returns whether
         it changed anything.
         """
-        work = np.zeros(1, dtype=np.int64)
-        costs = costs_of_dropping(self._local.lines, self.bits, 1, 1, work)
-        dead = [l for l in range(self.k) if costs[l] <= 0]
-        for l in dead:
-            clear(self.bits, l)
-        return sum(self._fill(l) for l in dead) > 0
+        gained = 0
+        for l in range(self.k):
+            # One at a time: of two that are the same, neither is of use, but one of them is.
+            if self._use(l) <= 0:
+                clear(self.bits, l)
+                gained += self._fill(l)
+        return gained > 0
 
     def factors(self) -> tuple[Bools, Bools]:
         """Return U and V as they are."""
@@ -105,7 +106,7 @@ class GibbsChain:
         if self._fixed is None:
             # What one of the two constant matrices reaches is a bound: see `OrM`.
             wrong = min(self.loss, A.ones, A.known - A.ones)
-            self.dispersion = math.log(A.known - wrong + 1) - math.log(wrong + 1)
+            self.dispersion = math.log((A.known - wrong + 1) / (wrong + 1))
         else:
             self.dispersion = self._fixed
 
@@ -138,6 +139,11 @@ class GibbsChain:
         wrong = sum(over_ranges(sample, memberships.shape[0], self._threads))
         gather_stretches(memberships, bits.stretches[side])
         return wrong
+
+    def _use(self, l: int) -> int:
+        """By how much the loss would rise without a component."""
+        work = np.zeros(1, dtype=np.int64)
+        return int(cost_of_dropping(self._local.lines, self.bits, l, 1, 1, work))
 
     def _uncovered(self, side: int, cells: Bools | None = None) -> NDArray[np.int64]:
         """Count the uncovered ones of each line of a side, or those in some cells."""

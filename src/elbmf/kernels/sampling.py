@@ -71,10 +71,7 @@ def _count_ones(lines, i, others, ones):
 # Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
 def _most_gained(ones, overlaps, l, membership, hidden):
-    """Bound the ones less zeros that component ``l`` would newly cover, from counts alone.
-
-    Exact where the line is in no component and has no hidden cells.
-    """
+    """Bound the ones less zeros that component ``l`` would newly cover, from counts alone."""
     cells = overlaps[l, l] - hidden
     for w in range(membership.shape[0]):
         word = membership[w]
@@ -148,8 +145,10 @@ def sample_lines(
             on = passed < count and active[passed] == l
             draw = _uniform(stream, i, l)
             if sparse and not on:
+                # Below 0, what does not flip at a bound does not flip at anything less.
                 most = _most_gained(ones, overlaps, l, membership, hidden)
-                if not flips(dispersion * most + log_odds, draw):
+                bound = dispersion * most + log_odds
+                if bound < 0 and not flips(bound, draw):
                     continue
             if not opened:
                 open_line(lines, i, row, base)
