@@ -51,8 +51,10 @@ class OrM(BooleanFactorizer):
     n_init : int or "auto", default="auto"
         Chains, each with its own start. Of the estimates they lead to, the one with the least loss
         is kept. ``"auto"`` is 10 on up to 10 000 ones, 3 on up to 300 000, and else 1.
-    membership_prior, components_prior : float, default=0.5
-        Probability of a bit of U, or of V, to be on a priori.
+    membership_prior : float, default=0.5
+        Probability of a bit of U to be on a priori: of a row to be in a component.
+    components_prior : float, default=0.5
+        Probability of a bit of V to be on a priori: of a component to have a column.
     dispersion : float or "auto", default="auto"
         λ, from 0 on, when it is not to follow the data.
     estimate : {"mean", "best"}, default="mean"
