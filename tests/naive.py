@@ -314,3 +314,55 @@ def _side_by_side(shape, components, k):
     for l, (rows, columns) in enumerate(components):
         U[:, l], V[l] = rows, columns
     return U, V
+
+
+def splitmix(key, counter):
+    """SplitMix64 at a place of its stream, in unbounded integers."""
+    most = (1 << 64) - 1
+    word = (key + 0x9E3779B97F4A7C15 * (counter + 1)) & most
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 & most
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB & most
+    return word ^ (word >> 31)
+
+
+def metropolised_gibbs(A, U, V, lam, log_odds, seed, sweep, side, hidden=None):
+    """Update each bit of U once, row by row, by counting wrong cells with and without a flip."""
+    U = U.copy()
+    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    stream = splitmix(splitmix(seed, sweep), side)
+    for i, l in np.ndindex(U.shape):
+        wrong = {}
+        for bit in (False, True):
+            U[i, l], before = bit, U[i, l]
+            wrong[bit] = int(((A[i] ^ boolean_product(U[i : i + 1], V)[0]) & seen[i]).sum())
+            U[i, l] = before
+        gain = lam * (wrong[False] - wrong[True]) + log_odds
+        ratio = -gain if U[i, l] else gain
+        chance = 0.5 if ratio == 0 else math.exp(min(ratio, 0))
+        if (splitmix(splitmix(stream, i), l) >> 11) / 2**53 < chance:
+            U[i, l] = not U[i, l]
+    return U
+
+
+def log_posterior(A, U, V, lam, priors, hidden=None):
+    """log p(A | U, V) p(U) p(V) cell by cell and bit by bit, with p(a=1) = σ(λ(2·(u∘v) − 1)).
+
+    Of one state, or of a stack of them.
+    """
+    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    one = 1 / (1 + np.exp(-lam * (2 * boolean_product(U, V).astype(float) - 1)))
+    total = (np.log(np.where(A, one, 1 - one)) * seen).sum(axis=(-2, -1))
+    for bits, prior in zip((U, V), priors, strict=True):
+        total += np.log(np.where(bits, prior, 1 - prior)).sum(axis=(-2, -1))
+    return total
+
+
+def posterior_means(A, k, lam, priors, hidden=None):
+    """Means of the bits of U and V over all states, each weighed by its probability."""
+    n, m = A.shape
+    states = subsets(k * (n + m))
+    U, V = states[:, : n * k].reshape(-1, n, k), states[:, n * k :].reshape(-1, k, m)
+    logs = log_posterior(A, U, V, lam, priors, hidden)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return np.tensordot(weights, U, axes=1), np.tensordot(weights, V, axes=1)

@@ -11,7 +11,7 @@ from elbmf.kernels.compiling import kernel
 from elbmf.kernels.descent import Bits, descend, drop_costs
 from elbmf.kernels.sets import common
 
-__all__ = ["attempt", "clear", "costs_of_dropping", "count_uncovered", "shrink"]
+__all__ = ["attempt", "clear", "cost_of_dropping", "costs_of_dropping", "count_uncovered", "shrink"]
 
 _TURNS_ALONE = 3
 """Turns for new components to adapt while all others stay as they are."""
@@ -80,7 +80,7 @@ def costs_of_dropping(lines, bits, one, zero, work):
 
 
 @kernel()
-def _cost_of_dropping(lines, bits, l, one, zero, work):
+def cost_of_dropping(lines, bits, l, one, zero, work):
     """By how much the cost would go up without one component."""
     costs = np.zeros(bits.stretches[0].shape[0], dtype=np.int64)
     side = _side_with_more_lines(bits)
@@ -104,12 +104,17 @@ def _put(bits, side, l, cells):
 
 
 @kernel()
-def count_uncovered(lines, low, high, memberships, others, counts):
-    """Count the ones of lines ``low`` to ``high`` that no component covers."""
+def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
+    """Count the ones of lines ``low`` to ``high`` that no component covers.
+
+    Of the ``cells`` only, when these are given: whether each of the other side counts.
+    """
     for i in range(low, high):
         count = 0
         for e in range(lines.indptr[i], lines.indptr[i + 1]):
-            count += not common(memberships[i], others[lines.indices[e]])
+            j = lines.indices[e]
+            if cells is None or cells[j]:
+                count += not common(memberships[i], others[j])
         counts[i] = count
 
 
@@ -247,7 +252,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
     free[spare >> 6] |= np.uint64(1) << np.uint64(spare & 63)
     gained = np.int64(0)
     if dropped >= 0:
-        gained -= _cost_of_dropping(lines, bits, dropped, one, zero, work)
+        gained -= cost_of_dropping(lines, bits, dropped, one, zero, work)
         clear(bits, dropped)
     every = np.full_like(free, ~np.uint64(0))
     if line < 0 and component < 0:
@@ -258,7 +263,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
         filled = _seed(lines, bits, axis, line, spare)
     else:
         free[component >> 6] |= np.uint64(1) << np.uint64(component & 63)
-        gained -= _cost_of_dropping(lines, bits, component, one, zero, work)
+        gained -= cost_of_dropping(lines, bits, component, one, zero, work)
         members = _members(bits.memberships[axis], component)
         clear(bits, component)
         filled = _split(lines, bits, axis, members, component, spare, work)
