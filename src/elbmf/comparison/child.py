@@ -1,8 +1,9 @@
-"""The process of one method: ``python -m elbmf.comparison.child FOLDER``.
+"""The processes of the methods: ``python -m elbmf.comparison.child FOLDER``.
 
-It reads data and estimator from a folder, compiles what is needed on a small matrix, fits, and
-saves the factors there. It tells what happens in lines of JSON, which `elbmf.comparison.race`
-reads.
+This one imports what all need, once, and has a copy of itself for each method, where the system is
+good at that. The copy reads data and estimator from a folder, compiles what is needed on a small
+matrix, fits, and saves the factors there. What happens is told in lines of JSON, which
+`elbmf.comparison.race` reads.
 """
 
 import json
@@ -33,6 +34,7 @@ __all__ = ["small_like"]
 Tell = Callable[..., None]
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+_LONGEST_MESSAGE = 500
 
 # Compiling takes what it takes, but a small matrix is not worth many iterations.
 _SECONDS_OF_WARM_UP = 3.0
@@ -162,7 +164,7 @@ def _fit(folder: Path, tell: Tell) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it is gone, and its end of the pipe."""
+    """End this process once the one that wants its result is gone, and its end of the pipe."""
 
     def watch() -> None:
         while os.read(0, 1):
@@ -178,31 +180,56 @@ def _be_the_one_to_go() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def main(folder: str) -> int:
-    """Fit, and tell; return the exit code."""
+def _do(folder: Path, tell: Tell) -> None:
+    """Do the job in the folder, and tell what happens."""
+    tell("started", process=os.getpid())
+    _end_with_parent()
+    _be_the_one_to_go()
+    try:
+        _fit(folder, tell)
+    except MemoryError as error:
+        tell("failed", memory=True, message=_message(error))
+    except Exception as error:
+        tell("failed", memory=False, message=_message(error))
+
+
+def _message(error: Exception) -> str:
+    text = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    known = isinstance(error, ValueError | MemoryError)
+    return text if known and text else f"{type(error).__name__}: {text}"
+
+
+def _do_in_a_fork(folder: Path, tell: Tell) -> None:
+    """Do the job in a copy of this process, which has everything imported."""
+    with warnings.catch_warnings():
+        # Of threads that linear algebra keeps in reserve; they know about forks.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
+    if process == 0:
+        try:
+            _do(folder, tell)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(process, 0)
+    tell("exited", code=os.waitstatus_to_exitcode(status))
+
+
+def main(folder: str) -> None:
+    """Do a job for each byte on stdin; elsewhere than on Linux, only one."""
     # Whatever prints goes where errors go, and the pipe is for what is told.
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    _end_with_parent()
-    _be_the_one_to_go()
 
     def tell(event: str, **figures: Any) -> None:
         stream.write(json.dumps({"event": event, **figures}) + "\n")
         stream.flush()
 
-    try:
-        _fit(Path(folder), tell)
-    except MemoryError as error:
-        tell("failed", memory=True, message=str(error))
-    except Exception as error:
-        tell("failed", memory=False, message=_message(error))
-    return 0
-
-
-def _message(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+    while os.read(0, 1):
+        if sys.platform != "linux":
+            _do(Path(folder), tell)
+            return
+        _do_in_a_fork(Path(folder), tell)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    main(sys.argv[1])

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from elbmf.comparison.entrants import Methods, entrants
-from elbmf.comparison.handover import Job, save_data
-from elbmf.comparison.race import Rules, run
+from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
@@ -123,9 +122,10 @@ callback, n_jobs, random_state
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
-        with tempfile.TemporaryDirectory(prefix="elbmf-") as name:
-            folder = Path(name)
-            save_data(folder, self._A)
+        with (
+            tempfile.TemporaryDirectory(prefix="elbmf-") as folder,
+            Track(Path(folder), self._A, self._rules) as track,
+        ):
             for number, (method, estimator) in enumerate(self.estimators.items(), 1):
 
                 def observe(
@@ -135,8 +135,7 @@ callback, n_jobs, random_state
                         self._callback(Progress(method, number, len(self.estimators), report))
 
                 observe(None)
-                job = Job(self._A, estimator, self._rules.time_limit)
-                yield run(method, job, folder, self._rules, observe)
+                yield track.run(method, estimator, observe)
 
 
 def compare(
