@@ -1,4 +1,4 @@
-"""All methods on all data sets, side by side: relative loss and seconds, as a table for the docs."""
+"""All methods on all data sets: relative loss and seconds, as a table for the docs."""
 
 import argparse
 
