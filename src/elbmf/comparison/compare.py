@@ -20,8 +20,8 @@ from elbmf.reports import Report
 
 __all__ = ["Comparison", "Progress", "compare"]
 
-# How long a method may take to end after it was asked to.
-_GRACE = 5.0
+# How long a method may take to end after it was asked to: at least, and in shares of the limit.
+_LEAST_GRACE, _GRACE = 5.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ callback, n_jobs, random_state
         truth: Any = None,
         refine: bool = False,
         time_limit: float | None = None,
-        grace: float = _GRACE,
+        grace: float | None = None,
         missing: Any = None,
         binarize: float | None = None,
         callback: Callable[[Progress], Any] | None = None,
@@ -98,6 +98,8 @@ callback, n_jobs, random_state
         self.estimators = entrants(methods, parameters or {}, common, refine=refine)
         if time_limit is not None:
             _require_seconds("time_limit", time_limit, least=np.nextafter(0, 1))
+        if grace is None:
+            grace = max(_LEAST_GRACE, _GRACE * (time_limit or 0.0))
         _require_seconds("grace", grace, least=0)
         self._A = self._read(X, missing)
         truth = None if truth is None else self._read(truth)
@@ -147,7 +149,7 @@ def compare(
     truth: Any = None,
     refine: bool = False,
     time_limit: float | None = None,
-    grace: float = _GRACE,
+    grace: float | None = None,
     missing: Any = None,
     binarize: float | None = None,
     callback: Callable[[Progress], Any] | None = None,
@@ -178,8 +180,9 @@ def compare(
     time_limit : float, optional
         Seconds that the fit of a method may take. One that takes longer is asked to end with what
         it has found so far.
-    grace : float, default=5
-        Seconds after which one that has not ended then is ended from outside, without a result.
+    grace : float, optional
+        Seconds after which one that has not ended then is ended from outside, without a result;
+        half of the limit by default, and at least 5.
     missing : array-like or sparse matrix of shape (n_samples, n_features), optional
         0/1 mask of more missing entries.
     binarize : float, optional
