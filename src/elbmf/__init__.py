@@ -10,10 +10,20 @@ from elbmf._version import __version__
 
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
+    from elbmf.comparison import compare
     from elbmf.estimators import ELBMF, Asso, GreConD, OrM
     from elbmf.selection import RankSearch
 
-__all__ = ["ELBMF", "Asso", "GreConD", "OrM", "RankSearch", "__version__", "boolean_product"]
+__all__ = [
+    "ELBMF",
+    "Asso",
+    "GreConD",
+    "OrM",
+    "RankSearch",
+    "__version__",
+    "boolean_product",
+    "compare",
+]
 
 _HOME = {
     "ELBMF": "elbmf.estimators",
@@ -22,6 +32,7 @@ _HOME = {
     "OrM": "elbmf.estimators",
     "RankSearch": "elbmf.selection",
     "boolean_product": "elbmf.boolean",
+    "compare": "elbmf.comparison",
 }
 
 

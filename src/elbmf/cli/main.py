@@ -27,6 +27,7 @@ examples:
   elbmf demo                                 see it work on images of digits
   elbmf info data.csv                        look at a matrix before factorizing it
   elbmf rank data.csv --max 30               find out how many components it has
+  elbmf compare data.csv -k 20               find out which method does best on it
   elbmf fit data.csv -k 20 -o result         factorize it and save the result
   elbmf score result data.csv                measure a saved result
   elbmf transform result new.csv -o new.tsv  describe new rows by saved components

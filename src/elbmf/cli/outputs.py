@@ -8,8 +8,16 @@ from pathlib import Path
 
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, save_model
+from elbmf.io.records import check_records_format
 
-__all__ = ["check_folder", "check_other_file", "check_picture", "save", "writable_format"]
+__all__ = [
+    "check_folder",
+    "check_other_file",
+    "check_picture",
+    "check_table",
+    "save",
+    "writable_format",
+]
 
 
 def check_other_file(output: Path, *inputs: str | Path) -> None:
@@ -129,6 +137,21 @@ def check_picture(path: Path, *inputs: str) -> None:
             f"{path}: the suffix must say which kind of picture to draw: "
             f"{', '.join('.' + suffix for suffix in known)}."
         )
+    _check_place(path)
+    check_other_file(path, *inputs)
+
+
+def check_table(path: Path, *inputs: str) -> None:
+    """Raise where a table of results could not be written to a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    *inputs : str
+        Files that are read, which the table must not replace.
+    """
+    check_records_format(path)
     _check_place(path)
     check_other_file(path, *inputs)
 

@@ -4,13 +4,13 @@ import shutil
 import time
 from collections.abc import Callable
 
-from elbmf import ranks
+from elbmf import comparison, ranks
 from elbmf.cli.console import Console
 from elbmf.cli.tables import times
 from elbmf.palm import State
 from elbmf.reports import Report
 
-__all__ = ["Progress", "RankProgress"]
+__all__ = ["ComparisonProgress", "Progress", "RankProgress"]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
@@ -134,3 +134,27 @@ class RankProgress:
         """Take note of an iteration within a step."""
         text = f"{self._steps}rank {report.n_components}  {_figures(report, self._ones)}"
         self._line.show(lambda: (text, self._share))
+
+
+class ComparisonProgress:
+    """Shows whose turn it is in a comparison; an observer.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    ones : int
+        Ones of the data, the scale of the loss.
+    """
+
+    def __init__(self, console: Console, ones: int) -> None:
+        self._ones = max(ones, 1)
+        self._line = _Line(console)
+
+    def __call__(self, progress: comparison.Progress) -> None:
+        """Take note of a method that begins, or of an iteration of it."""
+        report = progress.report
+        told = "preparing …" if report is None else _figures(report, self._ones)
+        done = progress.number - 1 + (0.0 if report is None else report.progress)
+        text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
+        self._line.show(lambda: (text, done / progress.total))

@@ -49,6 +49,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result.", "elbmf.cli.fit"),
     Command("rank", "Find out how many components a matrix has.", "elbmf.cli.rank"),
+    Command("compare", "Run several methods on a matrix, side by side.", "elbmf.cli.compare"),
     Command("transform", "Describe new rows by saved components.", "elbmf.cli.transform"),
     Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.score"),
     Command("convert", "Turn a matrix file into another format.", "elbmf.cli.convert"),

@@ -40,7 +40,7 @@ ALIASES = {
 }
 
 # What stands for a value in the help, where the kind of the value would not tell.
-_METAVARS = {"holdout": "SHARE", "max_components": "K"}
+_METAVARS = {"holdout": "SHARE", "max_components": "K", "time_limit": "SECONDS"}
 
 # Whose flags they are, in the names under which argparse keeps them.
 _METHOD = "method"

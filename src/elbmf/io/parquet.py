@@ -25,20 +25,21 @@ from elbmf.io.format import Format, optional_module
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 
-__all__ = ["PARQUET", "read_parquet", "write_parquet"]
+__all__ = ["PARQUET", "pyarrow_modules", "read_parquet", "write_parquet"]
 
 _CELLS_PER_BLOCK = 4_000_000
 _ROWS_PER_GROUP = 1 << 16
 
 
-def _pyarrow(purpose: str) -> tuple[Any, Any]:
+def pyarrow_modules(purpose: str) -> tuple[Any, Any]:
+    """Import what parquet files need, or say which extra installs it."""
     pyarrow = optional_module("pyarrow", extra="parquet", purpose=purpose)
     return pyarrow, optional_module("pyarrow.parquet", extra="parquet", purpose=purpose)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    pyarrow, parquet = _pyarrow("reading parquet files")
+    pyarrow, parquet = pyarrow_modules("reading parquet files")
     try:
         with reading(path), parquet.ParquetFile(path) as file:
             yield pyarrow, file
@@ -218,7 +219,7 @@ def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wi
     """
     if layout not in ("wide", "pairs"):
         raise InputError(f"layout must be one of 'wide', 'pairs', got {layout!r}.")
-    pyarrow, parquet = _pyarrow("writing parquet files")
+    pyarrow, parquet = pyarrow_modules("writing parquet files")
     if layout == "pairs":
         check_pair_names(table)
         entries = table.values.tocoo()

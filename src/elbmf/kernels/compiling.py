@@ -9,11 +9,12 @@ import hashlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from numba import njit
+from numba.core import event
 
-__all__ = ["kernel"]
+__all__ = ["CompileTimer", "kernel"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,3 +56,28 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         return dispatcher
 
     return decorate
+
+
+class CompileTimer:
+    """Measures how long kernels are compiled within a context.
+
+    Attributes
+    ----------
+    seconds : float
+        Known at its end. Loading what is kept on disk does not count.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._listening: Any = None
+
+    def __enter__(self) -> Self:
+        self._listening = event.install_timer("numba:compile", self._note)
+        self._listening.__enter__()
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        self._listening.__exit__(*failure)
+
+    def _note(self, seconds: float) -> None:
+        self.seconds = seconds

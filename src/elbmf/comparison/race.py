@@ -1,0 +1,274 @@
+"""Running methods in processes of their own, until they end or their time is up."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from elbmf.comparison.handover import Job, load_factors, save_data
+from elbmf.comparison.results import FAILED, FINISHED, OUT_OF_MEMORY, TIME_LIMIT, Result
+from elbmf.estimators import BooleanFactorizer
+from elbmf.matrix import BooleanMatrix
+from elbmf.metrics import measures
+from elbmf.reports import Report
+
+__all__ = ["Rules", "Track"]
+
+_CHILD = "elbmf.comparison.child"
+_LONGEST_ERROR = 500
+
+# Windows knows one way only.
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+# Where there is a time limit, there is one for what comes before the fit, too: importing and, once
+# on a machine, compiling.
+_PREPARATION = 600.0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is the same for all methods.
+
+    Parameters
+    ----------
+    truth : BooleanMatrix, optional
+        The data without noise.
+    time_limit : float, optional
+        Seconds that a fit may take.
+    grace : float
+        Seconds beyond, in which a method that was asked to end may do so.
+    n_jobs : int, optional
+        Threads for the measures.
+    """
+
+    truth: BooleanMatrix | None
+    time_limit: float | None
+    grace: float
+    n_jobs: int | None
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds after which a fit is ended from outside."""
+        return None if self.time_limit is None else self.time_limit + self.grace
+
+
+class Track:
+    """Where methods run, one after the other, each in a process of its own; a context.
+
+    Parameters
+    ----------
+    folder : Path
+        An empty one, for what the processes read and write.
+    A : BooleanMatrix
+        The data.
+    rules : Rules
+        For all methods.
+    """
+
+    def __init__(self, folder: Path, A: BooleanMatrix, rules: Rules) -> None:
+        self._folder = folder
+        self._A = A
+        self._rules = rules
+        self._errors = folder / "errors.txt"
+        self._processes: _Processes | None = None
+        save_data(folder, A)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        if self._processes is not None:
+            self._processes.end()
+
+    def run(
+        self, name: str, estimator: BooleanFactorizer, observe: Callable[[Report], None]
+    ) -> Result:
+        """Run a method and return what came out; this does not fail, whatever the method does.
+
+        Parameters
+        ----------
+        name : str
+            What the result is to be called.
+        estimator : BooleanFactorizer
+            Not fitted.
+        observe : callable
+            Called with the reports of the fit.
+        """
+        Job(self._A, estimator, self._rules.time_limit).save(self._folder)
+        self._errors.write_bytes(b"")
+        if self._processes is None:
+            self._processes = _Processes(self._folder, self._errors)
+        last, code = self._processes.follow(self._rules.patience, observe)
+        if self._processes.ended:
+            self._processes = None
+        if last["event"] == "saved":
+            return _measured(name, self._A, self._folder, self._rules, last)
+        status, message = _failure(last, code, self._errors)
+        return Result(method=name, status=status, message=message)
+
+
+def _failure(last: dict[str, Any], code: int, errors: Path) -> tuple[str, str]:
+    """Return status and message of a method that ended without a result.
+
+    Parameters
+    ----------
+    last : dict
+        The last that its process told.
+    code : int
+        What the process returned.
+    errors : Path
+        What it wrote to stderr.
+    """
+    message = last.get("message", "")
+    if last["event"] == "too late":
+        return TIME_LIMIT, message
+    if last["event"] == "failed":
+        return OUT_OF_MEMORY if last["memory"] else FAILED, message
+    if code == -_KILL:
+        # No one else kills without a word.
+        return OUT_OF_MEMORY, "ended by the system, as it does where memory runs out"
+    said = " ".join(errors.read_text(errors="replace").split())
+    return FAILED, f"the process ended with code {code}. {said[-_LONGEST_ERROR:]}".rstrip()
+
+
+def _measured(
+    name: str, A: BooleanMatrix, folder: Path, rules: Rules, figures: dict[str, Any]
+) -> Result:
+    U, V = load_factors(folder)
+    found: dict[str, Any] = measures(A, U, V, rules.truth, rules.n_jobs)
+    entries = U.size + V.size
+    return Result(
+        method=name,
+        status=TIME_LIMIT if figures["stopped"] else FINISHED,
+        **found,
+        density=(int(U.sum()) + int(V.sum())) / entries if entries else 0.0,
+        message=" ".join(figures["warnings"]),
+        **{key: figures[key] for key in ("seconds", "peak_memory", "n_components", "n_iter")},
+    )
+
+
+def _search_path() -> str:
+    """Return where this process looks for modules, so that the others find the same."""
+    return os.pathsep.join(os.path.abspath(path) for path in sys.path if isinstance(path, str))
+
+
+class _Processes:
+    """The process that has one of its own for each method, see `elbmf.comparison.child`.
+
+    Parameters
+    ----------
+    folder : Path
+        What it reads and writes.
+    errors : Path
+        Where its stderr goes.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether it has ended, so that the next method needs another.
+    """
+
+    def __init__(self, folder: Path, errors: Path) -> None:
+        self.ended = False
+        with open(errors, "ab") as stream:
+            self._process = subprocess.Popen(
+                # -P: no modules from the folder that the user happens to be in.
+                [sys.executable, "-P", "-m", _CHILD, str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                env={**os.environ, "PYTHONPATH": _search_path()},
+                start_new_session=True,  # Ctrl-C is for this process to decide on.
+            )
+        # That of the method, once it is known.
+        self._method: int | None = None
+        self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._events.put(json.loads(line))
+        self._events.put(None)
+
+    def follow(
+        self, patience: float | None, observe: Callable[[Report], None]
+    ) -> tuple[dict[str, Any], int]:
+        """Have the next method run until it has said its last, or is ended as its time is up.
+
+        Parameters
+        ----------
+        patience : float, optional
+            Seconds for the fit.
+        observe : callable
+            Called with its reports.
+
+        Returns
+        -------
+        last : dict
+            What it told last.
+        code : int
+            What its process returned.
+        """
+        assert self._process.stdin is not None
+        with suppress(OSError):  # It has ended, and the events tell so.
+            self._process.stdin.write(b".")
+            self._process.stdin.flush()
+        last: dict[str, Any] = {"event": "none"}
+        deadline = None if patience is None else time.monotonic() + _PREPARATION
+        while True:
+            wait = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            try:
+                event = self._events.get(timeout=wait)
+            except queue.Empty:
+                last = {"event": "too late", "message": "could not be asked to end, and was ended"}
+                self._kill()
+                deadline = None
+                continue
+            if event is None:
+                self.end()
+                return last, self._process.returncode
+            kind = event["event"]
+            if kind == "exited":
+                self._method = None
+                return last, event["code"]
+            if kind == "started":
+                self._method = event["process"]
+            elif kind == "report":
+                observe(Report(**{key: value for key, value in event.items() if key != "event"}))
+            elif last["event"] != "too late":
+                last = event
+                # Once the fit has ended, writing the factors takes what it takes.
+                limited = kind == "began" and patience is not None
+                deadline = time.monotonic() + (patience or 0.0) if limited else None
+
+    def _kill(self) -> None:
+        """End the process of the method, or the one that was to start it."""
+        with suppress(OSError):
+            if self._method is None:
+                self._process.kill()
+            else:
+                os.kill(self._method, _KILL)
+
+    def end(self) -> None:
+        """End all processes."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self.ended = True
+        self._kill()
+        self._process.kill()
+        with suppress(OSError):
+            self._process.stdin.close()
+        self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()

@@ -1,0 +1,87 @@
+"""Tables of results, one record per line: csv, tsv, json and parquet, told by the suffix."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from elbmf.errors import InputError
+from elbmf.io.parquet import pyarrow_modules
+from elbmf.io.plain import plain
+from elbmf.io.streams import replacing
+
+__all__ = ["check_records_format", "write_records"]
+
+Records = Sequence[dict[str, Any]]
+
+_PARQUET = "writing parquet files"
+
+
+def _write_text(stream: IO[bytes], records: Records, delimiter: str) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer = csv.DictWriter(text, list(records[0]), delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    text.flush()
+    text.detach()
+
+
+def _write_csv(stream: IO[bytes], records: Records) -> None:
+    _write_text(stream, records, ",")
+
+
+def _write_tsv(stream: IO[bytes], records: Records) -> None:
+    _write_text(stream, records, "\t")
+
+
+def _write_json(stream: IO[bytes], records: Records) -> None:
+    text = json.dumps(plain(list(records)), indent=2, ensure_ascii=False, allow_nan=False)
+    stream.write(f"{text}\n".encode())
+
+
+def _write_parquet(stream: IO[bytes], records: Records) -> None:
+    pyarrow, parquet = pyarrow_modules(_PARQUET)
+    parquet.write_table(pyarrow.Table.from_pylist(list(records)), stream)
+
+
+_WRITERS: dict[str, Callable[[IO[bytes], Records], None]] = {
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".json": _write_json,
+    ".parquet": _write_parquet,
+}
+
+
+def check_records_format(path: Path) -> None:
+    """Raise where the suffix of a file does not say how to write records to it, or that needs more.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    """
+    if path.suffix.lower() not in _WRITERS:
+        raise InputError(
+            f"{path}: the suffix must say which kind of table to write: {', '.join(_WRITERS)}."
+        )
+    if path.suffix.lower() == ".parquet":
+        pyarrow_modules(_PARQUET)
+
+
+def write_records(path: Path, records: Records) -> None:
+    """Write records to a file, which is replaced as a whole or not touched at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its suffix says in which format.
+    records : sequence of dict
+        At least one; all have the same keys. None is a value that is not known.
+    """
+    check_records_format(path)
+    with replacing(path, compress=False) as stream:
+        _WRITERS[path.suffix.lower()](stream, records)
