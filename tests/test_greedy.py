@@ -121,14 +121,32 @@ def test_asso_with_missing_entries(case, k, threshold):
     same_factors(model, *naive.asso(A, k, threshold, Weights(), hidden))
 
 
-def test_asso_keeps_the_best_threshold():
-    auto = Asso(4).fit(NOISY)
+@pytest.mark.parametrize("transpose", [False, True, "auto"])
+def test_asso_keeps_the_best_choice(transpose):
+    auto = Asso(4, transpose=transpose).fit(NOISY)
     losses = {
-        threshold: Asso(4, threshold=threshold).fit(NOISY).reconstruction_err_
-        for threshold in (step / 100 for step in range(1, 101))
+        (step / 100, side): Asso(4, threshold=step / 100, transpose=side)
+        .fit(NOISY)
+        .reconstruction_err_
+        for step in range(1, 101)
+        for side in ([False, True] if transpose == "auto" else [transpose])
     }
-    assert auto.threshold_ == min(losses, key=losses.get)
+    assert (auto.threshold_, auto.transposed_) == min(losses, key=lambda c: (losses[c], c))
     assert auto.reconstruction_err_ == min(losses.values())
+
+
+def test_asso_comes_closer_to_the_best_threshold_on_larger_data(monkeypatch):
+    monkeypatch.setattr("elbmf.estimators.asso._ONES_FOR_ALL", 0)
+    told = []
+    auto = Asso(4, callback=told.append).fit(NOISY)
+    assert not auto.transposed_
+    thresholds = [step / 20 for step in range(1, 21)]
+    losses = {t: Asso(4, threshold=t).fit(NOISY).reconstruction_err_ for t in thresholds}
+    assert losses[auto.threshold_] == auto.reconstruction_err_
+    at = thresholds.index(auto.threshold_)
+    around = thresholds[max(at - 1, 0) : at + 2] + thresholds[3::4]
+    assert auto.reconstruction_err_ == min(losses[t] for t in around)
+    assert told[-1].iteration < 12
 
 
 def test_only_the_ratio_of_the_weights_matters():
@@ -200,7 +218,7 @@ def test_ranks_take_the_first_components(method, refine):
             same_factors(found, expected.membership_, expected.components_)
 
 
-@pytest.mark.parametrize(("cls", "name"), [(GreConD, "_concepts"), (Asso, "_by_threshold")])
+@pytest.mark.parametrize(("cls", "name"), [(GreConD, "_concepts"), (Asso, "_by_choice")])
 def test_a_search_for_the_rank_runs_once(cls, name, monkeypatch):
     runs = []
     original = getattr(cls, name)

@@ -27,11 +27,16 @@ from elbmf.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]
 
+# A threshold, and whether rows are associated in place of columns.
+_Choice = tuple[float, bool]
+
 _LOG = logging.getLogger(__name__)
 
-# threshold="auto" divides the range up to 1 into so many steps: more where they take no time.
+# threshold="auto" divides the range up to 1 into so many steps: more where they take no time. Where
+# they do, every fourth is looked at first.
 _STEPS, _MORE_STEPS = 20, 100
-_ONES_FOR_MORE_STEPS = 50_000
+_STRIDES = (4, 2, 1)
+_ONES_FOR_ALL = 50_000
 
 # Ones from which passes over the rows are worth several threads.
 _ONES_FOR_THREADS = 100_000
@@ -53,16 +58,18 @@ class Asso(BooleanFactorizer):
         Number of components. ``"auto"`` chooses the number that gives the shortest description of
         the data (MDL).
     threshold : float or "auto", default="auto"
-        τ, above 0 and up to 1. ``"auto"`` tries values up to 1 in steps of 0.05, or of 0.01 on up
-        to 50 000 ones, and keeps what costs least, the lowest of equals.
+        τ, above 0 and up to 1. ``"auto"`` keeps what costs least, the lowest of equals: on up to
+        50 000 ones of all values up to 1 in steps of 0.01, else of those in steps of 0.2, and then
+        around the best of them ever closer, down to steps of 0.05.
     gain_weight : float, default=1
         w⁺, what covering a one gains.
     penalty_weight : float, default=1
         w⁻, what covering a zero costs. Only the ratio of the two weights matters; it is rounded to
         one of integers up to 1000.
     transpose : bool or "auto", default="auto"
-        Whether to associate rows in place of columns; ``"auto"`` does so when there are more
-        columns than rows, for the time grows with the number of candidates.
+        Whether to associate rows in place of columns. ``"auto"`` does so when there are more
+        columns than rows, for the time grows with the number of candidates; where the threshold is
+        searched for on up to 50 000 ones, it tries both and keeps what costs less.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
     binarize : float, optional
@@ -82,7 +89,9 @@ stages_
         As of every method, see `BooleanFactorizer`. An iteration chooses a component; ``history_``
         has the cost after each, with the weights as integers.
     threshold_ : float
-        The threshold used; not set when the number of components was searched for, too.
+    transposed_ : bool
+        The threshold used, and whether rows were associated; not set when the number of components
+        was searched for, too.
 
     Notes
     -----
@@ -137,113 +146,161 @@ stages_
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        found, stopped = self._by_threshold(A, self._rank)
-        costs = {threshold: int(nested.costs[-1]) for threshold, nested in found.items()}
-        self.threshold_ = min(costs, key=lambda threshold: (costs[threshold], threshold))
+        found, stopped = self._by_choice(A, self._rank)
+        costs = {choice: int(nested.costs[-1]) for choice, nested in found.items()}
+        best = min(costs, key=lambda choice: (costs[choice], choice))
+        self.threshold_, self.transposed_ = best
         _LOG.info("costs by threshold: %s", costs)
-        return FittedFactors.of_greedy_choice(found[self.threshold_], stopped=stopped)
+        return FittedFactors.of_greedy_choice(found[best], stopped=stopped)
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first components of the next, with the same threshold."""
-        return self._prefixes(A, lambda rank: list(self._by_threshold(A, rank)[0].values()))
+        return self._prefixes(A, lambda rank: list(self._by_choice(A, rank)[0].values()))
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.penalty_weight / self.gain_weight, shape)
 
     def _thresholds(self, A: BooleanMatrix) -> list[float]:
-        """Return the thresholds to try, ascending."""
+        """Return the thresholds to choose from, ascending."""
         if self.threshold != "auto":
             return [float(self.threshold)]
-        steps = _MORE_STEPS if A.ones <= _ONES_FOR_MORE_STEPS else _STEPS
+        steps = _MORE_STEPS if A.ones <= _ONES_FOR_ALL else _STEPS
         # Quotients, for these are what a confidence of the same size is rounded to, too.
         return [step / steps for step in range(1, steps + 1)]
 
-    def _by_threshold(self, A: BooleanMatrix, rank: int) -> tuple[dict[float, Nested], bool]:
-        """Factorize with each of the thresholds, until the callback ends it.
+    def _sides(self, A: BooleanMatrix) -> list[bool]:
+        """Return whether to associate rows, columns, or each in turn."""
+        if self.transpose != "auto":
+            return [bool(self.transpose)]
+        if self.threshold == "auto" and A.ones <= _ONES_FOR_ALL:
+            return [False, True]
+        return [A.shape[0] < A.shape[1]]
+
+    def _by_choice(self, A: BooleanMatrix, rank: int) -> tuple[dict[_Choice, Nested], bool]:
+        """Factorize with each choice of threshold and side, until the callback ends it.
 
         Returns whether it did, too.
         """
-        n, m = A.shape
-        flip = n < m if self.transpose == "auto" else self.transpose
-        weights = self._weights(A.shape)
         threads = self._threads if A.ones >= _ONES_FOR_THREADS else 1
-        data = _Data.of(A, 1 if flip else 0)
         thresholds = self._thresholds(A)
-        associations = _associations(data, thresholds[0], threads)
+        weights = self._weights(A.shape)
         began, stopped = time.perf_counter(), False
 
-        def tell(count: int, total: int, loss: int) -> bool:
+        def tell(stage: str, count: int, total: int, cost: int) -> bool:
             nonlocal stopped
-            seconds = time.perf_counter() - began
-            progress = count / total
             stopped = self._tell(
                 Report(
-                    stage="component" if len(thresholds) == 1 else "threshold",
+                    stage=stage,
                     iteration=count,
-                    loss=loss / weights.missed,
-                    seconds=seconds,
-                    progress=progress,
+                    loss=cost / weights.missed,
+                    seconds=time.perf_counter() - began,
+                    progress=min(count / total, 1.0),
                 )
             )
             return stopped
 
-        def find(
-            threshold: float,
-            threads: int | None,
-            tell: Callable[[int, int, int], bool] | None = None,
-        ) -> Nested:
-            left = [weights.missed * A.ones]
+        sides = {
+            side: _Side.of(A, side, weights, thresholds[0], threads) for side in self._sides(A)
+        }
+        choices = [
+            (threshold, side)
+            for side, associated in sides.items()
+            for threshold in associated.distinct(thresholds)
+        ]
+        if len(choices) == 1:
+            threshold, side = choices[0]
+            costs = [weights.missed * A.ones]
 
             def observe(gain: int) -> bool:
-                left.append(left[-1] - gain)
-                return tell is not None and tell(len(left) - 1, rank, left[-1])
+                costs.append(costs[-1] - gain)
+                return tell("component", len(costs) - 1, rank, costs[-1])
 
-            candidates = associations.at_least(threshold)
-            U, V = _choose(data, candidates, rank, weights, threads, observe)
-            return Nested.of(*((V.T, U.T) if flip else (U, V)), left, rank)
-
-        if len(thresholds) == 1:
-            return {thresholds[0]: find(thresholds[0], threads, tell)}, stopped
-        # Thresholds that keep equally many associations keep the same ones; the lowest will do.
-        kept = [int((associations.confidences >= threshold).sum()) for threshold in thresholds]
-        distinct = list(dict(zip(reversed(kept), reversed(thresholds), strict=True)).values())
+            return {choices[0]: sides[side].find(threshold, rank, threads, observe)}, stopped
+        found: dict[_Choice, Nested] = {}
         # Each thread has a threshold for itself, which it waits less for than for a part of one.
         together = threads or available_cores()
-        found: dict[float, Nested] = {}
-        while len(found) < len(distinct) and not stopped:
-            batch = distinct[len(found) : len(found) + together]
+        strides = (1,) if A.ones <= _ONES_FOR_ALL else _STRIDES
+        total = len(choices) if len(strides) == 1 else len(range(0, len(choices), strides[0])) + 4
+        for stride in strides:
+            wanted = choices[::-1][::stride]
+            if found:
+                at = choices.index(min(found, key=lambda choice: found[choice].costs[-1]))
+                wanted = choices[max(at - stride, 0) : at + stride + 1 : stride]
+            wanted = [choice for choice in wanted if choice not in found]
+            while wanted and not stopped:
+                batch, wanted = wanted[:together], wanted[together:]
 
-            def look(low: int, high: int, batch: Sequence[float] = batch) -> list[Nested]:
-                return [find(threshold, 1) for threshold in batch[low:high]]
+                def look(low: int, high: int, batch: list[_Choice] = batch) -> list[Nested]:
+                    return [sides[side].find(t, rank, 1) for t, side in batch[low:high]]
 
-            parts = over_ranges(look, len(batch), threads)
-            found |= zip(batch, (nested for part in parts for nested in part), strict=True)
-            tell(len(found), len(distinct), int(min(each.costs[-1] for each in found.values())))
+                parts = over_ranges(look, len(batch), threads)
+                found |= zip(batch, (nested for part in parts for nested in part), strict=True)
+                least = min(nested.costs[-1] for nested in found.values())
+                tell("threshold", len(found), total, int(least))
         return found, stopped
 
 
-class _Data(NamedTuple):
-    """Patterns of the ones, by the lines to cover and by those that are associated.
+class _Side(NamedTuple):
+    """The data as it is seen when columns are associated, or when rows are.
 
-    The missing cells likewise.
+    Patterns of the ones and of the missing cells are by the lines to cover and by those that are
+    associated, which are called rows and columns here, whatever they are in the data.
     """
 
+    transposed: bool
     shape: tuple[int, int]
     ones: tuple[Pattern, Pattern]
     hidden: tuple[Pattern, Pattern]
+    weights: Weights
+    associations: "_Associations"
 
     @classmethod
-    def of(cls, A: BooleanMatrix, axis: int) -> "_Data":
+    def of(
+        cls,
+        A: BooleanMatrix,
+        transposed: bool,
+        weights: Weights,
+        threshold: float,
+        threads: int | None,
+    ) -> "_Side":
+        """Find the associations whose confidence reaches a threshold."""
+        axis = int(transposed)
         hidden = A.hidden
         if hidden is None:
             hidden = BooleanMatrix(
                 A.shape, np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
             )
-        return cls(
-            (A.shape[axis], A.shape[1 - axis]),
-            (A.lines(axis), A.lines(1 - axis)),
-            (hidden.lines(axis), hidden.lines(1 - axis)),
-        )
+        ones = A.lines(axis), A.lines(1 - axis)
+        missing = hidden.lines(axis), hidden.lines(1 - axis)
+        shape = A.shape[axis], A.shape[1 - axis]
+        associations = _associations(*ones, missing[1], threshold, threads)
+        return cls(transposed, shape, ones, missing, weights, associations)
+
+    def distinct(self, thresholds: Sequence[float]) -> list[float]:
+        """Leave out thresholds that keep the same associations as a lower one."""
+        kept = [int((self.associations.confidences >= threshold).sum()) for threshold in thresholds]
+        by_kept = dict(zip(reversed(kept), reversed(thresholds), strict=True))
+        return sorted(by_kept.values())
+
+    def find(
+        self,
+        threshold: float,
+        rank: int,
+        threads: int | None,
+        observe: Callable[[int], bool] = lambda gain: False,
+    ) -> Nested:
+        """Choose up to so many candidates of a threshold.
+
+        ``observe`` is called with what each component gains, and ends it by returning true.
+        """
+        costs = [self.weights.missed * int(self.ones[0][0][-1])]
+
+        def note(gain: int) -> bool:
+            costs.append(costs[-1] - gain)
+            return observe(gain)
+
+        U, V = _choose(self, self.associations.at_least(threshold), rank, threads, note)
+        return Nested.of(*((V.T, U.T) if self.transposed else (U, V)), costs, rank)
 
 
 class _Associations(NamedTuple):
@@ -260,11 +317,11 @@ class _Associations(NamedTuple):
         return before[self.indptr], self.indices[kept]
 
 
-def _associations(data: _Data, threshold: float, threads: int | None) -> _Associations:
-    """Find the confidences that reach a threshold."""
-    m = data.shape[1]
-    rows, columns = data.ones
-    hidden = data.hidden[1]
+def _associations(
+    rows: Pattern, columns: Pattern, hidden: Pattern, threshold: float, threads: int | None
+) -> _Associations:
+    """Find the confidences that reach a threshold; ``hidden`` are the missing cells by column."""
+    m = columns[0].size - 1
     counts = np.zeros(m, dtype=np.int64)
     over_ranges(
         lambda low, high: count_associations(rows, columns, hidden, low, high, threshold, counts),
@@ -285,10 +342,9 @@ def _associations(data: _Data, threshold: float, threads: int | None) -> _Associ
 
 
 def _choose(
-    data: _Data,
+    data: _Side,
     candidates: Pattern,
     rank: int,
-    weights: Weights,
     threads: int | None,
     observe: Callable[[int], bool],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -302,7 +358,7 @@ def _choose(
     packed = np.zeros((m, words), dtype=np.uint64)
     pack_candidates(candidates, packed)
     sizes = np.bincount(candidates[1], minlength=m)
-    pair = (weights.missed, weights.extra)
+    pair = (data.weights.missed, data.weights.extra)
     rows, hidden = data.ones[0], data.hidden[0]
     gains = np.zeros(m, dtype=np.int64)
 
