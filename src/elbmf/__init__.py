@@ -10,14 +10,15 @@ from elbmf._version import __version__
 
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
-    from elbmf.estimators import ELBMF, Asso, GreConD
+    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD
     from elbmf.selection import RankSearch
 
-__all__ = ["ELBMF", "Asso", "GreConD", "RankSearch", "__version__", "boolean_product"]
+__all__ = ["ELBMF", "Asso", "Binaps", "GreConD", "RankSearch", "__version__", "boolean_product"]
 
 _HOME = {
     "ELBMF": "elbmf.estimators",
     "Asso": "elbmf.estimators",
+    "Binaps": "elbmf.estimators",
     "GreConD": "elbmf.estimators",
     "RankSearch": "elbmf.selection",
     "boolean_product": "elbmf.boolean",

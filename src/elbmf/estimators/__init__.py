@@ -2,13 +2,15 @@
 
 from elbmf.estimators.asso import Asso
 from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.binaps import Binaps
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.grecond import GreConD
 
-__all__ = ["ELBMF", "METHODS", "Asso", "BooleanFactorizer", "GreConD"]
+__all__ = ["ELBMF", "METHODS", "Asso", "Binaps", "BooleanFactorizer", "GreConD"]
 
 METHODS: dict[str, type[BooleanFactorizer]] = {
     "elbmf": ELBMF,
     "asso": Asso,
     "grecond": GreConD,
+    "binaps": Binaps,
 }

@@ -234,15 +234,10 @@ class _Data(NamedTuple):
 
     @classmethod
     def of(cls, A: BooleanMatrix, axis: int) -> "_Data":
-        hidden = A.hidden
-        if hidden is None:
-            hidden = BooleanMatrix(
-                A.shape, np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-            )
         return cls(
             (A.shape[axis], A.shape[1 - axis]),
             (A.lines(axis), A.lines(1 - axis)),
-            (hidden.lines(axis), hidden.lines(1 - axis)),
+            (A.missing_lines(axis), A.missing_lines(1 - axis)),
         )
 
 
