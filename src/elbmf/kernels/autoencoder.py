@@ -28,6 +28,12 @@ __all__ = [
 # Adam's usual decay of the two moments, and what keeps it from dividing by zero.
 _MEAN_DECAY, _SQUARE_DECAY, _EPSILON = 0.9, 0.999, 1e-8
 
+# A mean of gradients that moves no weight: far less than what keeps Adam from dividing by zero.
+_NEGLIGIBLE = 1e-30
+
+# Weights that Adam looks at together, while they are in the first-level cache.
+_WEIGHTS_AT_ONCE = 512
+
 # splitmix64: the distance between two states, and the factors of its two rounds of mixing.
 _DISTANCE = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -60,12 +66,6 @@ class Network(NamedTuple):
         Those of the weights are zero between steps.
     means, squares : Gradients
         Adam's running means of the gradients and of their squares.
-    touched : ndarray of bool, of length m
-        Columns of which some weight has a gradient; none between steps.
-    resting : ndarray of bool, of length m
-        Columns whose weights stay what they are until they have a gradient.
-    current : ndarray of int64, of length m
-        Step that the moments of each column were last brought up to.
     """
 
     weights: NDArray[np.float64]
@@ -73,9 +73,6 @@ class Network(NamedTuple):
     gradients: Gradients
     means: Gradients
     squares: Gradients
-    touched: NDArray[np.bool_]
-    resting: NDArray[np.bool_]
-    current: NDArray[np.int64]
 
     @classmethod
     def of(cls, columns: int, units: int) -> "Network":
@@ -91,9 +88,6 @@ class Network(NamedTuple):
             zeros(),
             zeros(),
             zeros(),
-            np.zeros(columns, dtype=np.bool_),
-            np.ones(columns, dtype=np.bool_),
-            np.zeros(columns, dtype=np.int64),
         )
 
 
@@ -245,7 +239,6 @@ def add_gradients(ones, hidden, rows, network, masks, one, zero, columns):
                 slopes[h] += gradient * weights[j, h]
             for a in range(activity):
                 decoder[j, active[a]] += gradient
-            network.touched[j] |= activity > 0
         for h in range(k):
             total[h] += slopes[h]
             calls[h] += min(slopes[h], 0.0)
@@ -255,7 +248,6 @@ def add_gradients(ones, hidden, rows, network, masks, one, zero, columns):
                 marks[columns[h, c]] = 0
             for e in range(ones[0][i], ones[0][i + 1]):
                 encoder[ones[1][e], h] += slopes[h]
-                network.touched[ones[1][e]] = True
         for e in range(hidden[0][i], hidden[0][i + 1]):
             marks[hidden[1][e]] = 0
         all_missed += missed
@@ -266,61 +258,47 @@ def add_gradients(ones, hidden, rows, network, masks, one, zero, columns):
     return all_missed, all_extra
 
 
-@kernel(error_model="numpy", inline="always")
-def _adam(parameters, gradient, mean, square, rate, step):
-    """Let Adam take a step with some parameters."""
-    mean_rate = rate / (1 - _MEAN_DECAY**step)
-    square_scale = 1 / np.sqrt(1 - _SQUARE_DECAY**step)
+@kernel(error_model="numpy")
+def _adam(parameters, gradient, mean, square, rate, scale):
+    """Let Adam take a step with some parameters, in flat arrays.
+
+    The rate, and the scale of a root mean square, are corrected for moments that began as zero.
+    """
     for i in range(parameters.shape[0]):
         g = gradient[i]
-        mean[i] = _MEAN_DECAY * mean[i] + (1 - _MEAN_DECAY) * g
+        average = _MEAN_DECAY * mean[i] + (1 - _MEAN_DECAY) * g
+        # It would decay to a number too small for the processor to be quick with.
+        mean[i] = average if abs(average) > _NEGLIGIBLE else 0.0
         square[i] = _SQUARE_DECAY * square[i] + (1 - _SQUARE_DECAY) * g * g
-        parameters[i] -= mean_rate * mean[i] / (np.sqrt(square[i]) * square_scale + _EPSILON)
-
-
-@kernel(inline="always")
-def _adam_with_column(network, j, rate, step):
-    """Let Adam take a step with the weights of a column; return whether they can rest from then on.
-
-    They can when all are as small as may be, and nothing is left that would raise one.
-    """
-    weights = network.weights[j]
-    least = 1 / network.weights.shape[0]
-    gradients, means, squares = network.gradients, network.means, network.squares
-    # While the column rested, its moments only decayed.
-    lag = step - 1 - network.current[j]
-    for h in range(weights.shape[0] if lag else 0):
-        means.encoder[j, h] *= _MEAN_DECAY**lag
-        means.decoder[j, h] *= _MEAN_DECAY**lag
-        squares.encoder[j, h] *= _SQUARE_DECAY**lag
-        squares.decoder[j, h] *= _SQUARE_DECAY**lag
-    _adam(weights, gradients.encoder[j], means.encoder[j], squares.encoder[j], rate, step)
-    _adam(weights, gradients.decoder[j], means.decoder[j], squares.decoder[j], rate, step)
-    rests = True
-    for h in range(weights.shape[0]):
-        weights[h] = min(max(weights[h], least), 1.0)
-        gradients.encoder[j, h] = 0
-        gradients.decoder[j, h] = 0
-        rests &= weights[h] == least and means.encoder[j, h] >= 0 and means.decoder[j, h] >= 0
-    return rests
+        parameters[i] -= rate * mean[i] / (np.sqrt(square[i]) * scale + _EPSILON)
 
 
 @kernel()
 def descend_by_adam(network, rate, step):
-    """Let Adam take its ``step``-th step down the gradients.
+    """Let Adam take its ``step``-th step down the gradients, and forget those of the weights.
 
     The encoder and the decoder both move the weights, each with moments of its own. The weights
     stay between 1/m, so that a hidden unit has one on in the mean and does not die, and 1; the
     bias stays at -1 or below, so that one input does not make a unit active.
     """
-    for j in range(network.weights.shape[0]):
-        if network.resting[j] and not network.touched[j]:
-            continue
-        network.resting[j] = _adam_with_column(network, j, rate, step)
-        network.touched[j] = False
-        network.current[j] = step
-    bias = network.bias
-    _adam(bias, network.gradients.bias, network.means.bias, network.squares.bias, rate, step)
+    weights, bias, gradients, means, squares = network
+    rate /= 1 - _MEAN_DECAY**step
+    scale = 1 / np.sqrt(1 - _SQUARE_DECAY**step)
+    least = 1 / weights.shape[0]
+    flat = weights.reshape(-1)
+    encoder, decoder = gradients.encoder.reshape(-1), gradients.decoder.reshape(-1)
+    means_in_roles = means.encoder.reshape(-1), means.decoder.reshape(-1)
+    squares_in_roles = squares.encoder.reshape(-1), squares.decoder.reshape(-1)
+    for start in range(0, flat.shape[0], _WEIGHTS_AT_ONCE):
+        part = slice(start, start + _WEIGHTS_AT_ONCE)
+        some = flat[part]
+        _adam(some, encoder[part], means_in_roles[0][part], squares_in_roles[0][part], rate, scale)
+        _adam(some, decoder[part], means_in_roles[1][part], squares_in_roles[1][part], rate, scale)
+        encoder[part] = 0
+        decoder[part] = 0
+        for i in range(some.shape[0]):
+            some[i] = min(max(some[i], least), 1.0)
+    _adam(bias, gradients.bias, means.bias, squares.bias, rate, scale)
     for h in range(bias.shape[0]):
         bias[h] = min(bias[h], -1.0)
 
