@@ -159,6 +159,14 @@ def test_tiles_that_are_apart_are_found():
     np.testing.assert_array_equal(B.toarray(), APART.truth.toarray())
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_groups_of_three_columns_are_learned_but_not_smaller_ones(width):
+    """A unit that is active in a row of two ones has both, and misses nothing."""
+    X = np.kron(np.eye(2, dtype=int), np.ones((2, width), dtype=int))
+    model = Binaps(2, random_state=0).fit(X)
+    assert model.reconstruction_err_ == (0 if width > 2 else X.sum())
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.2, 0.3])
 def test_noisy_tiles_are_described_better_than_by_nothing(noise):
     tiles = make_tiles((40, 30), 5, height=(5, 10), noise=noise, random_state=0)

@@ -32,7 +32,7 @@ A = TILES.A.toarray().astype(int)
 # Not every method finds tiles under noise, nor such as share many columns; these, all do.
 CLEAN = make_tiles((40, 30), 3, height=(5, 10), random_state=1)
 
-# Except for those that cannot tell apart tiles with common columns, nor see a row with one one.
+# Except for those that mix up tiles with common columns, and do not see a row with one one.
 APPROXIMATE = {Binaps}
 
 
