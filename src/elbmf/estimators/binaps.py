@@ -28,8 +28,8 @@ _LEAST_STEPS = 3000
 # Batches that are trained on at once when nobody wants to hear of each epoch.
 _BATCHES_OF_A_CALL = 100
 
-# zero_weight="auto" keeps the density within these bounds. Below the lower one, on sparse data a few
-# hidden units reconstruct almost everything as ones and the others die (with 20 units on data of
+# zero_weight="auto" keeps the density within these bounds. Below, on sparse data, a few hidden
+# units reconstruct almost everything as ones and the others die (with 20 units on data of
 # density 0.0006, a loss of 600 times the ones at the authors' threshold); with all cells ones, a
 # one would weigh nothing.
 _LIGHTEST_ZERO, _HEAVIEST_ZERO = 0.2, 0.8
