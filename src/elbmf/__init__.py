@@ -11,12 +11,13 @@ from elbmf._version import __version__
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
     from elbmf.comparison import compare
-    from elbmf.estimators import ELBMF, Asso, GreConD, OrM
+    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM
     from elbmf.selection import RankSearch
 
 __all__ = [
     "ELBMF",
     "Asso",
+    "Binaps",
     "GreConD",
     "OrM",
     "RankSearch",
@@ -28,6 +29,7 @@ __all__ = [
 _HOME = {
     "ELBMF": "elbmf.estimators",
     "Asso": "elbmf.estimators",
+    "Binaps": "elbmf.estimators",
     "GreConD": "elbmf.estimators",
     "OrM": "elbmf.estimators",
     "RankSearch": "elbmf.selection",

@@ -236,6 +236,11 @@ class BooleanMatrix:
             self._lines[axis] = self._make_lines(axis)
         return self._lines[axis]
 
+    def missing_lines(self, axis: int) -> Pattern:
+        """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
+        nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+        return (self.hidden or BooleanMatrix(self.shape, *nowhere)).lines(axis)
+
     def _make_lines(self, axis: int) -> Pattern:
         other = self.shape[1 - axis]
         narrow: Any = np.uint16 if other <= 1 << 16 else np.int32 if other < 1 << 31 else np.int64

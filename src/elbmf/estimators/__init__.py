@@ -2,15 +2,17 @@
 
 from elbmf.estimators.asso import Asso
 from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.binaps import Binaps
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.grecond import GreConD
 from elbmf.estimators.orm import OrM
 
-__all__ = ["ELBMF", "METHODS", "Asso", "BooleanFactorizer", "GreConD", "OrM"]
+__all__ = ["ELBMF", "METHODS", "Asso", "Binaps", "BooleanFactorizer", "GreConD", "OrM"]
 
 METHODS: dict[str, type[BooleanFactorizer]] = {
     "elbmf": ELBMF,
     "asso": Asso,
     "grecond": GreConD,
     "orm": OrM,
+    "binaps": Binaps,
 }

@@ -265,13 +265,8 @@ class _Side(NamedTuple):
     ) -> "_Side":
         """Find the associations whose confidence reaches a threshold."""
         axis = int(transposed)
-        hidden = A.hidden
-        if hidden is None:
-            hidden = BooleanMatrix(
-                A.shape, np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-            )
         ones = A.lines(axis), A.lines(1 - axis)
-        missing = hidden.lines(axis), hidden.lines(1 - axis)
+        missing = A.missing_lines(axis), A.missing_lines(1 - axis)
         shape = A.shape[axis], A.shape[1 - axis]
         associations = _associations(*ones, missing[1], threshold, threads)
         return cls(transposed, shape, ones, missing, weights, associations)

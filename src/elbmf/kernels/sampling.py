@@ -13,33 +13,20 @@ import numpy as np
 from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import kernel
 from elbmf.kernels.lines import open_line
+from elbmf.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.rows import cost_of, gain_of
 from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_on, unite_into
 
 __all__ = ["flips", "gather_stretches", "sample_lines", "tally"]
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 
 _NEVER = -40.0
 """Logarithm of a probability that is below the resolution of random numbers."""
 
 
 @kernel(inline="always")
-def _scramble(key, counter):
-    """Random word at a place of the stream of a key: the output function of SplitMix64."""
-    word = key + _GOLDEN * (np.uint64(counter) + np.uint64(1))
-    word = (word ^ (word >> np.uint64(30))) * _FIRST_FACTOR
-    word = (word ^ (word >> np.uint64(27))) * _SECOND_FACTOR
-    return word ^ (word >> np.uint64(31))
-
-
-@kernel(inline="always")
 def _uniform(stream, line, component):
     """Random number of one bit, from [0, 1)."""
-    word = _scramble(_scramble(stream, line), component)
-    return np.float64(word >> np.uint64(11)) * 2.0**-53
+    return to_unit_interval(random_word(random_word(stream, line), component))
 
 
 @kernel(inline="always")
@@ -120,7 +107,7 @@ def sample_lines(
     wrong : int
         Known cells of these lines that do not agree with the product afterwards.
     """
-    stream = _scramble(_scramble(np.uint64(seed), sweep), side)
+    stream = random_word(random_word(np.uint64(seed), sweep), side)
     k, words = stretches.shape
     sparse = overlaps.shape[0] > 0
     row = np.empty(words, dtype=np.uint64)
