@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from elbmf.boolean import Bools, Weights, boolean_array, cover, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
-from elbmf.kernels.descent import descend, share_cells, threshold_costs
+from elbmf.kernels.descent import descend, share_cells
 from elbmf.kernels.lines import Lines, improve_lines, pack_lines_into_words
 from elbmf.kernels.moves import shrink
 from elbmf.matrix import BooleanMatrix
@@ -119,32 +119,6 @@ class LocalSearch:
             if not changed:
                 break
             self.descend(factors)
-
-    def threshold_costs(
-        self, levels: NDArray[np.uint8], V: Bools, thresholds: int
-    ) -> NDArray[np.int64]:
-        """Count what U costs when its entries are on above each of several thresholds.
-
-        ``levels`` says of each entry of U how many of the thresholds it exceeds.
-        """
-        stretches = pack(V)
-
-        def count(low: int, high: int) -> NDArray[np.int64]:
-            costs = np.zeros(thresholds, dtype=np.int64)
-            threshold_costs(
-                self.lines[0],
-                low,
-                high,
-                levels,
-                stretches,
-                self.weights.missed,
-                self.weights.extra,
-                costs,
-            )
-            return costs
-
-        total: NDArray[np.int64] = np.sum(over_ranges(count, self.A.shape[0], self.n_jobs), axis=0)
-        return total
 
     def _turn(
         self,

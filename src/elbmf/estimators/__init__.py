@@ -4,11 +4,15 @@ from elbmf.estimators.asso import Asso
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.grecond import GreConD
+from elbmf.estimators.primp import Primp
+from elbmf.estimators.rounded_nmf import RoundedNMF
 
-__all__ = ["ELBMF", "METHODS", "Asso", "BooleanFactorizer", "GreConD"]
+__all__ = ["ELBMF", "METHODS", "Asso", "BooleanFactorizer", "GreConD", "Primp", "RoundedNMF"]
 
 METHODS: dict[str, type[BooleanFactorizer]] = {
     "elbmf": ELBMF,
     "asso": Asso,
     "grecond": GreConD,
+    "primp": Primp,
+    "nmf": RoundedNMF,
 }
