@@ -19,7 +19,7 @@ from elbmf.regularizers import ELB
 from elbmf.step import Summary, Tally
 from elbmf.threads import over_ranges
 
-__all__ = ["project", "round_by_loss", "round_on_grid", "threshold_costs"]
+__all__ = ["balanced", "project", "round_by_loss", "round_on_grid", "threshold_costs"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -27,6 +27,12 @@ Floats = NDArray[np.floating[Any]]
 def project(X: Floats) -> Bools:
     """⌊prox_{0.5, λ'}(X)⌉ with λ' beyond all bounds: the nearest Boolean matrix."""
     return np.rint(ELB("paper").prox(X, 0.5, np.inf)).astype(np.bool_)
+
+
+def balanced(U: Floats, Vt: Floats) -> tuple[Floats, Floats]:
+    """Bring each component to one scale in U and V, transposed; their product stays the same."""
+    scale = balancing_scale(Summary.of(U, Tally()), Summary.of(Vt, Tally())).astype(U.dtype)
+    return U * scale, Vt / scale
 
 
 def threshold_costs(
@@ -137,11 +143,8 @@ def round_by_loss(
     V : ndarray of bool, of shape (k, m)
         Never worse than the projection of the balanced or of the given factors.
     """
-    scale = balancing_scale(Summary.of(U, Tally()), Summary.of(Vt, Tally())).astype(U.dtype)
     thresholds = np.linspace(0, 1, n_thresholds + 2)[1:-1].astype(U.dtype)
-    *found, cost = round_on_grid(
-        local.A, U * scale, Vt / scale, thresholds, local.weights, local.n_jobs
-    )
+    *found, cost = round_on_grid(local.A, *balanced(U, Vt), thresholds, local.weights, local.n_jobs)
     plain = project(U), np.ascontiguousarray(project(Vt).T)
     return plain if local.pack(*plain).cost <= cost else (found[0], found[1])
 

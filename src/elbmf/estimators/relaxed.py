@@ -22,6 +22,7 @@ from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State, ipalm
+from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
 from elbmf.slabs import cut
@@ -209,6 +210,8 @@ class SingleRunFactorizer(RelaxedFactorizer):
         with MemoryEngine(cut(A), self._threads) as engine:
             state, reason, history = self._relax(A, self._rank, self.max_iter, engine, generator)
         U, V = self._rounded(A, state)
+        if reason != "callback":
+            U = agree(A, U, V, self._weights(A.shape), self._threads)
         # Only what was to become Boolean can stall.
         why = "converged" if reason == "stalled" else reason
         return FittedFactors(U, V, state.iteration, why, history)

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from elbmf.boolean import Bools
+from elbmf.boolean import Bools, cover
 from elbmf.estimators.relaxed import Relaxation, SingleRunFactorizer
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State
 from elbmf.regularizers import ElasticNet
 from elbmf.reports import Report
-from elbmf.rounding import project
+from elbmf.rounding import balanced, project
 from elbmf.schedules import Printed
 from elbmf.tracing import TraceLevel
 
@@ -24,7 +24,8 @@ class RoundedNMF(SingleRunFactorizer):
     """Boolean matrix factorization by rounding a non-negative one.
 
     Minimises ½‖A − UV‖² + r(U) + r(V) over non-negative U and V by the same epochs as `ELBMF`,
-    where r(x) = κx + λx²/2 is an elastic net; then clamps both to [0, 1] and rounds at ½.
+    where r(x) = κx + λx²/2 is an elastic net; then brings them to one scale, clamps them to [0, 1]
+    and rounds at ½.
 
     Parameters
     ----------
@@ -37,10 +38,11 @@ class RoundedNMF(SingleRunFactorizer):
         l₂ coefficient λ.
     beta : float, default=0.9
         Inertia β in [0, 1).
-    balance : bool, default=False
-        Bring U and V to one scale before every epoch. It leaves their product as it is, but not how
-        they are rounded.
-    init : {"auto", "svd", "random"} or (U, V), default="random"
+    balance : bool, default=True
+        Bring each component to one scale in U and V before rounding: their product does not tell
+        which share of it either has, and rounding at ½ depends on that. Else, they are rounded as
+        the epochs leave them, as in the paper.
+    init : {"auto", "svd", "random"} or (U, V), default="auto"
         Positive parts of the leading singular vectors with a little noise, uniform random factors,
         or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` on up to ten million ones,
         else ``"random"``.
@@ -72,6 +74,15 @@ class RoundedNMF(SingleRunFactorizer):
 stages_
         As of every method, see `BooleanFactorizer`. An iteration is an epoch.
 
+    Notes
+    -----
+    Factors that would cost more than none at all, which rounding can lead to, are emptied.
+
+    References
+    ----------
+    P. Paatero, U. Tapper. Positive matrix factorization: A non-negative factor model with optimal
+    utilization of error estimates of data values. Environmetrics 5, 1994.
+
     Examples
     --------
     >>> from elbmf import RoundedNMF
@@ -95,8 +106,8 @@ stages_
         l1: float = 0.0,
         l2: float = 0.0,
         beta: float = 0.9,
-        balance: bool = False,
-        init: Any = "random",
+        balance: bool = True,
+        init: Any = "auto",
         max_iter: int = 1500,
         tol: float = 1e-6,
         trace: TraceLevel = "basic",
@@ -124,9 +135,12 @@ stages_
         self.random_state = random_state
 
     def _relaxation(self, epochs: int) -> Relaxation:
-        schedule = Printed(self.l1, self.l2, rate=1)
-        return Relaxation(ElasticNet(), schedule, self.beta, self.balance)
+        return Relaxation(ElasticNet(), Printed(self.l1, self.l2, rate=1), self.beta)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
-        # Clamping to [0, 1] moves no entry across ½.
-        return project(state.U), np.ascontiguousarray(project(state.Vt).T)
+        relaxed = balanced(state.U, state.Vt) if self.balance else (state.U, state.Vt)
+        # Clamping to [0, 1] first would move no entry across ½.
+        U, V = project(relaxed[0]), np.ascontiguousarray(project(relaxed[1]).T)
+        if cover(A, U, V, self._threads).loss > A.ones:
+            return np.zeros_like(U), np.zeros_like(V)
+        return U, V
