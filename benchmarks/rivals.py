@@ -59,12 +59,17 @@ def large(arguments: argparse.Namespace, *methods: type) -> None:
 
 def matrices(
     arguments: argparse.Namespace, *names: str
-) -> Iterator[tuple[str, sparse.csr_array, int]]:
-    """Two of planted tiles and some real ones, each with a rank."""
-    yield "40×30", make_tiles((40, 30), 5, height=(5, 10), noise=0.2, random_state=0).A, 5
-    yield "400×300", make_tiles((400, 300), 10, height=(30, 60), noise=0.1, random_state=0).A, 10
+) -> Iterator[tuple[str, Callable[[int], sparse.csr_array], int]]:
+    """Two of planted tiles, drawn by a seed, and some real ones, each with a rank."""
+
+    def tiles(shape: tuple[int, int], k: int, **how: Any) -> Callable[[int], sparse.csr_array]:
+        return lambda seed: make_tiles(shape, k, random_state=seed, **how).A
+
+    yield "40×30", tiles((40, 30), 5, height=(5, 10), noise=0.2), 5
+    yield "400×300", tiles((400, 300), 10, height=(30, 60), noise=0.1), 10
     for name in names:
-        yield name, load(arguments.data, name), 20
+        A = load(arguments.data, name)
+        yield name, lambda _, A=A: A, 20
 
 
 def primp(arguments: argparse.Namespace) -> None:
@@ -74,6 +79,8 @@ def primp(arguments: argparse.Namespace) -> None:
         {
             "ELBMF(refine=False)": lambda seed: ELBMF(5, refine=False, random_state=seed),
             "Primp": lambda seed: Primp(5, random_state=seed),
+            "Primp(kappa=0.1)": lambda seed: Primp(5, kappa=0.1, random_state=seed),
+            "Primp(kappa=1)": lambda seed: Primp(5, kappa=1.0, random_state=seed),
             "Primp(init='random', beta=0)": lambda seed: Primp(
                 5, init="random", beta=0, random_state=seed
             ),
@@ -81,7 +88,8 @@ def primp(arguments: argparse.Namespace) -> None:
     )
     print("grid of 100×100 thresholds: share of the whole fit")
     rounding = primp_module.round_on_grid
-    for name, A, k in matrices(arguments, "mushroom", "americas_small", "cora_words"):
+    for name, draw, k in matrices(arguments, "mushroom", "americas_small", "cora_words"):
+        A = draw(0)
         for n_jobs in (1, None):
             taken = []
 
@@ -109,17 +117,18 @@ def nmf(arguments: argparse.Namespace) -> None:
     """Relaxed loss beside scikit-learn's at equal epochs, and loss after rounding."""
     epochs = arguments.epochs
     print(f"relaxed loss over that of scikit-learn's NMF (cd, random), {epochs} epochs each")
-    for name, A, k in matrices(arguments, "mushroom", "americas_small"):
+    for name, draw, k in matrices(arguments, "mushroom", "americas_small"):
         seeds = range(arguments.draws if name == "40×30" else 3)
-        X = sparse.csr_matrix(A, dtype=np.float64)
         theirs = []
         for seed in seeds:
+            X = sparse.csr_matrix(draw(seed), dtype=np.float64)
             model = NMF(k, init="random", tol=0, max_iter=epochs, random_state=seed).fit(X)
             theirs.append(model.reconstruction_err_**2)
         settings = {"max_iter": epochs, "tol": 0}
         for init in ("auto", "random"):
             ours, rounded = [], []
             for seed in seeds:
+                A = draw(seed)
                 fitted = RoundedNMF(k, init=init, random_state=seed, **settings).fit(A)
                 ours.append(fitted.history_["relaxed_loss"][-1])
                 rounded.append(fitted.reconstruction_err_ / A.nnz)
