@@ -75,11 +75,12 @@ stages_
 
     Notes
     -----
-    The authors minimise a relaxed description length and let the rank grow, ten components at a
+    The authors minimise a relaxed description length and let the rank grow, some components at a
     time, until some stay empty. Here the rank is given, or chosen by ``n_components="auto"``, and
     what is minimised is the loss, both by the epochs and by the thresholds. All 10 000 pairs of
     thresholds are evaluated exactly, in one pass over the rows. Of pairs that are equally good, the
-    one with the lowest threshold for V is taken, and with that the lowest for U.
+    one with the lowest threshold for V is taken, and with that the lowest for U. A row then gets
+    what `transform` would give it, if that costs the same.
 
     References
     ----------

@@ -76,7 +76,8 @@ stages_
 
     Notes
     -----
-    Factors that would cost more than none at all, which rounding can lead to, are emptied.
+    Factors that would cost more than none at all, which rounding can lead to, are emptied. A row
+    gets what `transform` would give it, if that costs the same.
 
     References
     ----------
