@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from common import data_argument, load, machine
-from elbmf import Binaps, OrM, compare
+from elbmf import Binaps, OrM, Primp, RoundedNMF, compare
 from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.metrics import hamming_loss
@@ -24,6 +24,13 @@ VARIANTS: dict[str, Callable[..., BooleanFactorizer]] = {
         for name, method in METHODS.items()
         if name != "elbmf"
     },
+    "primp, κ=0.1": lambda *k, **other: Primp(*k, kappa=0.1, **other),
+    "primp, κ=1": lambda *k, **other: Primp(*k, kappa=1.0, **other),
+    "primp, authors' start": lambda *k, **other: Primp(*k, init="random", beta=0, **other),
+    "nmf, scaled as it comes": lambda *k, **other: RoundedNMF(*k, balance=False, **other),
+    "nmf, to the paper's letter": lambda *k, **other: RoundedNMF(
+        *k, init="random", balance=False, **other
+    ),
     "orm, best sample": lambda *k, **other: OrM(*k, estimate="best", **other),
     # As the authors' program is run with a hidden unit for each component.
     "binaps, authors'": lambda *k, **other: Binaps(

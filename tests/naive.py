@@ -119,6 +119,14 @@ def cost(A, U, V, weights, hidden=None):
     return int(weights.missed * missed.sum() + weights.extra * extra.sum())
 
 
+def threshold_costs(A, U, V, thresholds, weights, hidden=None):
+    """What relaxed factors cost, each on above a threshold: one row for each threshold of V."""
+    return [
+        [cost(A, for_U < U, for_V < V, weights, hidden) for for_U in thresholds]
+        for for_V in thresholds
+    ]
+
+
 def row_costs(A, U, V, weights, hidden=None):
     """What each row costs."""
     missed, extra = errors(A, boolean_product(U, V), hidden)

@@ -11,9 +11,10 @@ from elbmf.boolean import Weights, cover, pack
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.kernels import bits, descent, moves
+from elbmf.kernels.lines import line_costs
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors, unpack
-from elbmf.refine import LocalSearch, describe, refine
+from elbmf.refine import LocalSearch, agree, describe, refine
 from strategies import boolean_arrays, boolean_factors, starts, weights
 
 # Lines are kept packed above this density: never, always.
@@ -289,23 +290,25 @@ def test_uncovered_ones_are_counted(case, data):
 
 
 @pytest.mark.parametrize("storage", STORAGES)
-@given(
-    case=starts(components=st.integers(1, 12)),
-    weights=weights,
-    thresholds=st.integers(1, 5),
-    seed=st.integers(0, 99),
-)
-def test_costs_at_several_thresholds(storage, case, weights, thresholds, seed):
+@given(case=starts(components=st.integers(1, 80)), weights=weights)
+def test_costs_of_lines(storage, case, weights):
     A, hidden, U, V = case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
-        local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights, 2)
-    generator = np.random.default_rng(seed)
-    levels = generator.integers(0, thresholds + 1, U.shape).astype(np.uint8)
-    np.testing.assert_array_equal(
-        local.threshold_costs(levels, V, thresholds),
-        [naive.cost(A, levels > t, V, weights, hidden) for t in range(thresholds)],
-    )
+        local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights)
+    costs = np.empty(A.shape[0], dtype=np.int64)
+    pair = weights.missed, weights.extra
+    line_costs(local.lines[0], 0, A.shape[0], pack(U), pack(V), *pair, costs)
+    np.testing.assert_array_equal(costs, naive.row_costs(A, U, V, weights, hidden))
+
+
+@given(case=starts(), weights=weights)
+def test_rows_agree_with_their_description_where_that_is_as_good(case, weights):
+    A, hidden, U, V = case
+    matrix = BooleanMatrix.from_array(A, missing=hidden)
+    agreed, described = agree(matrix, U, V, weights, 2), describe(matrix, V, weights)
+    own, other = (naive.row_costs(A, X, V, weights, hidden) for X in (U, described))
+    np.testing.assert_array_equal(agreed, np.where((own == other)[:, None], described, U))
 
 
 @given(V=boolean_arrays(columns=st.integers(1, 140)))

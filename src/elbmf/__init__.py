@@ -11,7 +11,7 @@ from elbmf._version import __version__
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
     from elbmf.comparison import compare
-    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM
+    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM, Primp, RoundedNMF
     from elbmf.selection import RankSearch
 
 __all__ = [
@@ -20,18 +20,16 @@ __all__ = [
     "Binaps",
     "GreConD",
     "OrM",
+    "Primp",
     "RankSearch",
+    "RoundedNMF",
     "__version__",
     "boolean_product",
     "compare",
 ]
 
+# What is no method; those are in elbmf.estimators.
 _HOME = {
-    "ELBMF": "elbmf.estimators",
-    "Asso": "elbmf.estimators",
-    "Binaps": "elbmf.estimators",
-    "GreConD": "elbmf.estimators",
-    "OrM": "elbmf.estimators",
     "RankSearch": "elbmf.selection",
     "boolean_product": "elbmf.boolean",
     "compare": "elbmf.comparison",
@@ -39,10 +37,10 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'elbmf' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_HOME.get(name, "elbmf.estimators")), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *__all__})

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from elbmf.boolean import Bools, Weights, boolean_array, cover, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
-from elbmf.kernels.descent import descend, share_cells, threshold_costs
-from elbmf.kernels.lines import Lines, improve_lines, pack_lines_into_words
+from elbmf.kernels.descent import descend, share_cells
+from elbmf.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
 from elbmf.kernels.moves import shrink
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors, unpack
 from elbmf.threads import over_ranges
 
-__all__ = ["LocalSearch", "describe", "refine"]
+__all__ = ["LocalSearch", "agree", "describe", "refine"]
 
 # Branches looked at for one row or column: while both sides change, and for the last word on it.
 _NODES = 2000
@@ -119,32 +119,6 @@ class LocalSearch:
             if not changed:
                 break
             self.descend(factors)
-
-    def threshold_costs(
-        self, levels: NDArray[np.uint8], V: Bools, thresholds: int
-    ) -> NDArray[np.int64]:
-        """Count what U costs when its entries are on above each of several thresholds.
-
-        ``levels`` says of each entry of U how many of the thresholds it exceeds.
-        """
-        stretches = pack(V)
-
-        def count(low: int, high: int) -> NDArray[np.int64]:
-            costs = np.zeros(thresholds, dtype=np.int64)
-            threshold_costs(
-                self.lines[0],
-                low,
-                high,
-                levels,
-                stretches,
-                self.weights.missed,
-                self.weights.extra,
-                costs,
-            )
-            return costs
-
-        total: NDArray[np.int64] = np.sum(over_ranges(count, self.A.shape[0], self.n_jobs), axis=0)
-        return total
 
     def _turn(
         self,
@@ -302,3 +276,35 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
         n_jobs,
     )
     return unpack(memberships, V.shape[0])
+
+
+def agree(
+    A: BooleanMatrix,
+    U: Bools,
+    V: Bools,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> Bools:
+    """Let each row have what `describe` gives it, where that costs neither more nor less.
+
+    Of memberships that are equally good, a method may find one and `describe` another.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n, k)
+    """
+    weights = weights or Weights()
+    lines, stretches = _lines(A, 0), pack(V)
+
+    def costs(memberships: Bools) -> NDArray[np.int64]:
+        packed, result = pack(memberships), np.empty(A.shape[0], dtype=np.int64)
+        pair = (weights.missed, weights.extra)
+        over_ranges(
+            lambda low, high: line_costs(lines, low, high, packed, stretches, *pair, result),
+            A.shape[0],
+            n_jobs,
+        )
+        return result
+
+    described = describe(A, V, weights, n_jobs)
+    return np.where((costs(U) == costs(described))[:, None], described, U)

@@ -1,8 +1,8 @@
-"""From relaxed factors to Boolean ones: the projection that ends Alg. 2, and one that loses less.
+"""From relaxed factors to Boolean ones: the projection that ends Alg. 2, and two that lose less.
 
-The projection rounds at ½. Factors that are not yet Boolean may have settled on other scales, which
-the relaxation leaves free, as (U·D)(D⁻¹·V) = UV. `round_by_loss` balances the scales first and
-takes the pair of thresholds that costs least.
+The projection rounds at ½. `round_on_grid` takes the pair of thresholds, one for U and one for V,
+that costs least. Factors that are not yet Boolean may have settled on other scales, which the
+relaxation leaves free, as (U·D)(D⁻¹·V) = UV: `round_by_loss` balances the scales first.
 """
 
 from typing import Any
@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.balance import balancing_scale
+from elbmf.boolean import Bools, Weights
+from elbmf.kernels.thresholds import add_changes
+from elbmf.matrix import BooleanMatrix
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB
 from elbmf.step import Summary, Tally
+from elbmf.threads import over_ranges
 
-__all__ = ["project", "round_by_loss"]
+__all__ = ["balanced", "project", "round_by_loss", "round_on_grid", "threshold_costs"]
 
-Bools = NDArray[np.bool_]
 Floats = NDArray[np.floating[Any]]
 
 
@@ -26,13 +29,103 @@ def project(X: Floats) -> Bools:
     return np.rint(ELB("paper").prox(X, 0.5, np.inf)).astype(np.bool_)
 
 
+def balanced(U: Floats, Vt: Floats) -> tuple[Floats, Floats]:
+    """Bring each component to one scale in U and V, transposed; their product stays the same."""
+    scale = balancing_scale(Summary.of(U, Tally()), Summary.of(Vt, Tally())).astype(U.dtype)
+    return U * scale, Vt / scale
+
+
+def threshold_costs(
+    A: BooleanMatrix,
+    U: Floats,
+    Vt: Floats,
+    thresholds: Floats,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Count what relaxed factors cost when they are on above a threshold, for all pairs of these.
+
+    All of them in one pass over the rows, which takes about as long as it takes to look at each
+    cell once for each component that reaches the lowest threshold both in its row and its column.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+        The data; hidden cells count for nothing.
+    U : ndarray of shape (n, k)
+    Vt : ndarray of shape (m, k)
+        Relaxed factors, V transposed.
+    thresholds : ndarray
+        Ascending; up to 255 of them.
+    weights : Weights, optional
+        What the two kinds of error cost; both 1 by default.
+    n_jobs : int, optional
+        Threads. All cores by default; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of int64, of shape (thresholds, thresholds)
+        At ``[v, u]``, the cost with V on above threshold v and U above threshold u.
+    """
+    weights = weights or Weights()
+    count = thresholds.size
+    levels = _levels(U, thresholds)
+    of_V = np.ascontiguousarray(_levels(Vt, thresholds).T)
+    components, columns = np.nonzero(of_V)
+    starts = np.searchsorted(components, np.arange(of_V.shape[0] + 1))
+    above = (starts, columns.astype(np.uint32), of_V[components, columns], of_V.shape[1])
+    ones = (A.indptr, A.indices)
+    hidden = (A.indptr[:0], A.indices[:0])
+    if A.hidden is not None:
+        hidden = (A.hidden.indptr, A.hidden.indices)
+
+    def look(low: int, high: int) -> NDArray[np.int64]:
+        changes = np.zeros((count + 1, count + 1), dtype=np.int64)
+        add_changes(ones, hidden, low, high, levels, above, weights.missed, weights.extra, changes)
+        return changes
+
+    changes = np.sum(over_ranges(look, A.shape[0], n_jobs), axis=0)
+    # At a threshold of V, all changes up to it have happened; at one of U, all entries above it
+    # are on.
+    at_V = np.cumsum(changes, axis=1)[:, :count]
+    at_both: NDArray[np.int64] = np.cumsum(at_V[:0:-1], axis=0)[::-1].T
+    return weights.missed * A.ones + at_both
+
+
+def round_on_grid(
+    A: BooleanMatrix,
+    U: Floats,
+    Vt: Floats,
+    thresholds: Floats,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Bools, Bools, int]:
+    """Round relaxed factors at the thresholds, one for U and one for V, that cost least.
+
+    Parameters
+    ----------
+    A, U, Vt, thresholds, weights, n_jobs
+        As for `threshold_costs`.
+
+    Returns
+    -------
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+        Of pairs that cost the same, the one with the lowest threshold for V, and with that the
+        lowest for U.
+    cost : int
+        What they cost.
+    """
+    costs = threshold_costs(A, U, Vt, thresholds, weights, n_jobs)
+    for_V, for_U = np.unravel_index(np.argmin(costs), costs.shape)
+    V = np.ascontiguousarray((Vt > thresholds[for_V]).T)
+    return thresholds[for_U] < U, V, int(costs[for_V, for_U])
+
+
 def round_by_loss(
     local: LocalSearch, U: Floats, Vt: Floats, n_thresholds: int = 19
 ) -> tuple[Bools, Bools]:
-    """Round relaxed factors at the thresholds, one for U and one for V, that cost least.
-
-    All thresholds for U are evaluated in one go for each threshold for V: as the threshold sinks,
-    only the cells that components add are counted.
+    """Round relaxed factors, brought to one scale, at the thresholds that cost least.
 
     Parameters
     ----------
@@ -50,19 +143,12 @@ def round_by_loss(
     V : ndarray of bool, of shape (k, m)
         Never worse than the projection of the balanced or of the given factors.
     """
-    scale = balancing_scale(Summary.of(U, Tally()), Summary.of(Vt, Tally())).astype(U.dtype)
-    balanced_U, balanced_Vt = U * scale, Vt / scale
     thresholds = np.linspace(0, 1, n_thresholds + 2)[1:-1].astype(U.dtype)
-    levels = np.searchsorted(thresholds, balanced_U).astype(np.uint8)
-    costs = np.array(
-        [
-            local.threshold_costs(levels, threshold < balanced_Vt.T, n_thresholds)
-            for threshold in thresholds
-        ]
-    )
+    *found, cost = round_on_grid(local.A, *balanced(U, Vt), thresholds, local.weights, local.n_jobs)
     plain = project(U), np.ascontiguousarray(project(Vt).T)
-    if local.pack(*plain).cost <= costs.min():
-        return plain
-    for_V, for_U = np.unravel_index(np.argmin(costs), costs.shape)
-    V = np.ascontiguousarray(thresholds[for_V] < balanced_Vt.T)
-    return levels > for_U, V
+    return plain if local.pack(*plain).cost <= cost else (found[0], found[1])
+
+
+def _levels(X: Floats, thresholds: Floats) -> NDArray[np.uint8]:
+    """Return how many of the thresholds each entry exceeds."""
+    return np.searchsorted(thresholds, X).astype(np.uint8)

@@ -6,13 +6,27 @@ from elbmf.estimators.binaps import Binaps
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.grecond import GreConD
 from elbmf.estimators.orm import OrM
+from elbmf.estimators.primp import Primp
+from elbmf.estimators.rounded_nmf import RoundedNMF
 
-__all__ = ["ELBMF", "METHODS", "Asso", "Binaps", "BooleanFactorizer", "GreConD", "OrM"]
+__all__ = [
+    "ELBMF",
+    "METHODS",
+    "Asso",
+    "Binaps",
+    "BooleanFactorizer",
+    "GreConD",
+    "OrM",
+    "Primp",
+    "RoundedNMF",
+]
 
 METHODS: dict[str, type[BooleanFactorizer]] = {
     "elbmf": ELBMF,
     "asso": Asso,
     "grecond": GreConD,
     "orm": OrM,
+    "primp": Primp,
+    "nmf": RoundedNMF,
     "binaps": Binaps,
 }

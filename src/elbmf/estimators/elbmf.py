@@ -10,20 +10,22 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.boolean import Weights, cover
 from elbmf.criteria import savings
 from elbmf.engines import Engine, MemoryEngine
-from elbmf.errors import InputError
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import FittedFactors
+from elbmf.estimators.relaxed import (
+    Relaxation,
+    RelaxedFactorizer,
+    singular_vectors_are_quick,
+)
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
-from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
-from elbmf.palm import State, ipalm
+from elbmf.palm import State
 from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
@@ -32,10 +34,8 @@ from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.search import Search
 from elbmf.slabs import cut
-from elbmf.starts import singular_start, uniform_start
 from elbmf.step import StepRule
-from elbmf.stopping import StopRule
-from elbmf.tracing import Trace, TraceLevel
+from elbmf.tracing import TraceLevel
 
 __all__ = ["ELBMF"]
 
@@ -54,9 +54,6 @@ _START_SCALE = 1e-3
 _RUNS = 3
 _ONES_FOR_SEVERAL_RUNS = 10_000_000
 
-# Singular vectors take longer than epochs on more ones than this.
-_ONES_FOR_SINGULAR_VECTORS = 10_000_000
-
 # What a search may take at effort 1: so many times the epochs of a run. An epoch takes about so
 # many nanoseconds in all, for each one (or eight cells) and for each line, the latter two times k.
 _SEARCH_TO_RELAXATION = 1.6
@@ -74,9 +71,6 @@ _RUNS_ON_SMALL = 8
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
 
-# Epochs without any change after which nothing is expected to change any more.
-_PATIENCE = 20
-
 
 class _FiniteEffort(Interval):
     """Values of ``effort``; a message about any other names what to set for an endless search."""
@@ -88,7 +82,7 @@ class _FiniteEffort(Interval):
         return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
 
 
-class ELBMF(BooleanFactorizer):
+class ELBMF(RelaxedFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -189,22 +183,17 @@ class ELBMF(BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
+        **RelaxedFactorizer._parameter_constraints,
         "kappa": [Interval(Real, 0, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), None],
         "rate": [Interval(Real, 1, None, closed="left"), callable, None],
         "beta": [Interval(Real, 0, 1, closed="left"), None],
         "prox": [StrOptions(set(get_args(ProxVariant)))],
         "step": [StrOptions(set(get_args(StepRule)))],
-        "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
-        "trace": [StrOptions(set(get_args(TraceLevel)))],
-        "dtype": [StrOptions({"float32", "float64"})],
     }
 
     def __init__(
@@ -384,37 +373,12 @@ class ELBMF(BooleanFactorizer):
         local: LocalSearch | None,
     ) -> tuple[FittedFactors, State]:
         """Iterate from one start until the stop rule says so, then round."""
-        schedule = self._schedule(epochs_at_most)
-        annealed = isinstance(schedule, Annealed)
-        beta = self.beta if self.beta is not None else _BETA if annealed else 0.0
-        weight_of_ones = self._weights(A.shape).relaxed
-        trace = Trace(A, self.trace, self._threads, weight_of_ones)
-        stop = StopRule(self.tol, _PATIENCE, epochs_at_most, weight_of_ones * A.ones)
-        epochs = ipalm(
-            engine,
-            *self._start(A, k, generator, run),
-            schedule=schedule,
-            regularizer=ELB(self.prox),
-            beta=beta,
-            balance=annealed,
-            step=self.step,
-            dtype=np.dtype(self.dtype),
-        )
-        for state in epochs:
-            trace.record(state)
-            reason = stop(state)
-            progress = (run - 1 + state.iteration / epochs_at_most) / runs
-            if self._tell(replace(state, run=run, runs=runs, progress=progress)):
-                reason = "callback"
-            if reason is not None:
-                break
-        assert reason is not None  # the loop above has no other end
-        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
+        state, reason, history = self._relax(A, k, epochs_at_most, engine, generator, run, runs)
         if local is not None and state.gap > _NOT_BOOLEAN:
             U, V = round_by_loss(local, state.U, state.Vt)
         else:
             U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
-        return FittedFactors(U, V, state.iteration, reason, trace.history()), state
+        return FittedFactors(U, V, state.iteration, reason, history), state
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
@@ -448,6 +412,14 @@ class ELBMF(BooleanFactorizer):
         """Whether the schedule is the default one."""
         return self.kappa is None and self.lam is None and self.rate is None
 
+    def _relaxation(self, epochs: int) -> Relaxation:
+        beta = self.beta
+        if beta is None:
+            beta = _BETA if self._annealed else 0.0
+        return Relaxation(
+            ELB(self.prox), self._schedule(epochs), beta, balance=self._annealed, step=self.step
+        )
+
     def _schedule(self, epochs: int) -> Schedule:
         if self._annealed:
             return Annealed(epochs)
@@ -460,39 +432,17 @@ class ELBMF(BooleanFactorizer):
     def _start(
         self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return U₀ and V₀ᵀ."""
-        n, m = A.shape
-        if isinstance(self.init, str):
-            number = np.dtype(self.dtype)
+        if not isinstance(self.init, str):
+            return self._given_start(A, k)
+        kind = self.init
+        if kind == "auto":
             first = run == 1 or (self.refine and self.n_init == "auto")
-            quick = self._annealed and first and A.ones <= _ONES_FOR_SINGULAR_VECTORS
-            if A.ones and (self.init == "svd" or (self.init == "auto" and quick)):
-                U, Vt = singular_start(A, k, generator, number)
-            else:
-                U, Vt = uniform_start(A.shape, k, generator, number)
-            for factor in (U, Vt):
-                factor *= number.type(_START_SCALE if self._annealed else 1)
-            return U, Vt
-        if len(self.init) != 2:
-            raise InputError(
-                "init must be 'auto', 'svd', 'random' or a pair (U, V); "
-                f"got {len(self.init)} items."
-            )
-        U, V = (_real_array(name, factor) for name, factor in zip("UV", self.init, strict=True))
-        for name, factor, shape in (("U", U, (n, k)), ("V", V, (k, m))):
-            if factor.shape != shape:
-                raise InputError(
-                    f"init: {name} must have shape {shape} for n_components={k} and a {n}×{m} "
-                    f"matrix; got {factor.shape}."
-                )
-            if not np.isfinite(factor).all():
-                raise InputError(f"init: {name} has entries that are not finite. Replace them.")
-            if np.abs(factor).max(initial=0) > HUGE:
-                raise InputError(
-                    f"init: {name} has entries beyond ±{HUGE:g}; expected values around 0 and 1. "
-                    "Scale it down."
-                )
-        return U, V.T
+            quick = self._annealed and first and singular_vectors_are_quick(A)
+            kind = "svd" if quick else "random"
+        U, Vt = self._drawn_start(A, k, generator, kind)
+        for factor in (U, Vt):
+            factor *= factor.dtype.type(_START_SCALE if self._annealed else 1)
+        return U, Vt
 
     def _warn_unless_boolean(self, fitted: FittedFactors) -> None:
         """Say what to change when the projection had to do the rounding."""
@@ -511,11 +461,3 @@ class ELBMF(BooleanFactorizer):
             f"cost some loss. {remedy}",
             ConvergenceWarning,
         )
-
-
-def _real_array(name: str, factor: Any) -> NDArray[np.float64]:
-    """Return an initial factor as numbers, or say why it is none."""
-    dense = factor.toarray() if sparse.issparse(factor) else np.asarray(factor)
-    if dense.dtype.kind not in "biuf":
-        raise InputError(f"init: {name} must be a matrix of real numbers; got {dense.dtype}.")
-    return dense.astype(np.float64)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import kernel
 from elbmf.kernels.lines import improve_lines, open_line
-from elbmf.kernels.rows import cost_of, gain_of, work_per_line
+from elbmf.kernels.rows import gain_of, work_per_line
 from elbmf.kernels.sets import has, list_common, unite_from_each_on, unite_into
 from elbmf.kernels.simd import popcount
 
-__all__ = ["Bits", "descend", "drop_costs", "share_cells", "threshold_costs"]
+__all__ = ["Bits", "descend", "drop_costs", "share_cells"]
 
 
 class Bits(NamedTuple):
@@ -124,25 +124,3 @@ def drop_costs(lines, low, high, stretches, memberships, one, zero, costs, work)
             stretch = stretches[space[c]]
             costs[space[c]] += gain_of(row, stretch, one, zero, before, later[c + 1])
             unite_into(before, stretch)
-
-
-@kernel()
-def threshold_costs(lines, low, high, levels, stretches, one, zero, costs):
-    """Add to ``costs`` what lines ``low`` to ``high`` cost at each of several thresholds.
-
-    ``levels[i, l]`` is how many of the thresholds, ascending, an entry exceeds. From the highest
-    threshold downwards a line only ever gains components: the cells they add are all there is to
-    look at.
-    """
-    k, words = stretches.shape
-    row = np.empty(words, dtype=np.uint64)
-    union = np.empty(words, dtype=np.uint64)
-    for i in range(low, high):
-        open_line(lines, i, row, union)
-        cost = cost_of(row, union, one, zero)
-        for t in range(costs.shape[0] - 1, -1, -1):
-            for l in range(k):
-                if levels[i, l] == t + 1:
-                    cost -= gain_of(row, stretches[l], one, zero, union)
-                    unite_into(union, stretches[l])
-            costs[t] += cost

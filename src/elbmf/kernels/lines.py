@@ -13,7 +13,7 @@ from elbmf.kernels.compiling import kernel
 from elbmf.kernels.rows import Problem, Room, cost_of, decide, settle_certain, work_per_line
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest, set_bits, unite_into
 
-__all__ = ["Lines", "improve_lines", "open_line", "pack_lines_into_words"]
+__all__ = ["Lines", "improve_lines", "line_costs", "open_line", "pack_lines_into_words"]
 
 # A search of subsets looks at so many words in all, but at so many branches at least.
 _WORDS_OF_A_SEARCH = 20_000
@@ -60,6 +60,20 @@ def open_line(lines, i, row, base):
         set_bits(lines.hidden_indptr, lines.hidden_indices, i, base)
         for w in range(row.shape[0]):
             row[w] |= base[w]
+
+
+@kernel()
+def line_costs(lines, low, high, memberships, stretches, one, zero, costs):
+    """Write what lines ``low`` to ``high`` cost with the components they are in into ``costs``."""
+    words = stretches.shape[1]
+    row = np.empty(words, dtype=np.uint64)
+    union = np.empty(words, dtype=np.uint64)
+    for i in range(low, high):
+        open_line(lines, i, row, union)
+        for l in range(stretches.shape[0]):
+            if has(memberships[i], l):
+                unite_into(union, stretches[l])
+        costs[i] = cost_of(row, union, one, zero)
 
 
 # Inlined for the reason given in `elbmf.kernels.sets`.

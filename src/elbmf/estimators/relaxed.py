@@ -1,0 +1,225 @@
+"""What methods share that relax the factors to real numbers, descend by iPALM, and round.
+
+A method says which regulariser it has and how strong that is, where it starts from, and how it
+rounds; the loop over epochs, with trace, stop rule and callback, is here.
+"""
+
+import logging
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from elbmf.boolean import Bools
+from elbmf.engines import Engine, MemoryEngine
+from elbmf.errors import InputError
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.kernels.steps import HUGE
+from elbmf.matrix import BooleanMatrix
+from elbmf.palm import State, ipalm
+from elbmf.refine import agree
+from elbmf.regularizers import Regularizer
+from elbmf.schedules import Schedule
+from elbmf.slabs import cut
+from elbmf.starts import singular_start, uniform_start
+from elbmf.step import StepRule
+from elbmf.stopping import StopReason, StopRule
+from elbmf.tracing import Trace, TraceLevel
+
+__all__ = [
+    "Relaxation",
+    "RelaxedFactorizer",
+    "Run",
+    "SingleRunFactorizer",
+    "singular_vectors_are_quick",
+]
+
+_LOG = logging.getLogger(__name__)
+
+Floats = NDArray[np.floating[Any]]
+
+# Singular vectors take longer than epochs on more ones than this.
+_ONES_FOR_SINGULAR_VECTORS = 10_000_000
+
+# Epochs without any change after which nothing is expected to change any more.
+_PATIENCE = 20
+
+
+def singular_vectors_are_quick(A: BooleanMatrix) -> bool:
+    """Tell whether to start from singular vectors when nothing else is said."""
+    return A.ones <= _ONES_FOR_SINGULAR_VECTORS
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """What a method minimises in place of the Boolean loss, and by which steps.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        What is added to ‖A − UV‖².
+    schedule : Schedule
+        How strong that is.
+    beta : float
+        Inertia.
+    balance : bool
+        Bring U and V to the same scale before every epoch.
+    step : {"spectral", "authors"}
+        Step size rule.
+    """
+
+    regularizer: Regularizer
+    schedule: Schedule
+    beta: float = 0.0
+    balance: bool = False
+    step: StepRule = "spectral"
+
+
+class Run(NamedTuple):
+    """What the epochs led to: the last state, why it was the last, and the trace."""
+
+    state: State
+    reason: StopReason
+    history: dict[str, NDArray[Any]]
+
+
+class RelaxedFactorizer(BooleanFactorizer):
+    """Base of the methods that relax the factors, descend and round.
+
+    A method implements `_relaxation` and calls `_relax` for each of its runs. Beside the common
+    parameters it has ``init``, ``max_iter``, ``tol``, ``trace`` and ``dtype``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BooleanFactorizer._parameter_constraints,
+        "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "trace": [StrOptions(set(get_args(TraceLevel)))],
+        "dtype": [StrOptions({"float32", "float64"})],
+    }
+
+    init: Any
+    max_iter: int
+    tol: float
+    trace: TraceLevel
+    dtype: str
+
+    @abstractmethod
+    def _relaxation(self, epochs: int) -> Relaxation:
+        """Return what a run of so many epochs minimises."""
+
+    def _start(
+        self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
+    ) -> tuple[Floats, Floats]:
+        """Return U₀ and V₀ᵀ of a run."""
+        if not isinstance(self.init, str):
+            return self._given_start(A, k)
+        quick = singular_vectors_are_quick(A)
+        kind = self.init if self.init != "auto" else "svd" if quick else "random"
+        return self._drawn_start(A, k, generator, kind)
+
+    def _relax(
+        self,
+        A: BooleanMatrix,
+        k: int,
+        epochs_at_most: int,
+        engine: Engine,
+        generator: np.random.Generator,
+        run: int = 1,
+        runs: int = 1,
+    ) -> Run:
+        """Iterate from one start until the stop rule or the callback says so."""
+        relaxation = self._relaxation(epochs_at_most)
+        weight_of_ones = self._weights(A.shape).relaxed
+        trace = Trace(A, self.trace, self._threads, weight_of_ones)
+        stop = StopRule(self.tol, _PATIENCE, epochs_at_most, weight_of_ones * A.ones)
+        epochs = ipalm(
+            engine,
+            *self._start(A, k, generator, run),
+            schedule=relaxation.schedule,
+            regularizer=relaxation.regularizer,
+            beta=relaxation.beta,
+            balance=relaxation.balance,
+            step=relaxation.step,
+            dtype=np.dtype(self.dtype),
+        )
+        for state in epochs:
+            trace.record(state)
+            reason = stop(state)
+            progress = (run - 1 + state.iteration / epochs_at_most) / runs
+            if self._tell(replace(state, run=run, runs=runs, progress=progress)):
+                reason = "callback"
+            if reason is not None:
+                break
+        assert reason is not None  # the loop above has no other end
+        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
+        return Run(state, reason, trace.history())
+
+    def _drawn_start(
+        self,
+        A: BooleanMatrix,
+        k: int,
+        generator: np.random.Generator,
+        kind: str,
+    ) -> tuple[Floats, Floats]:
+        """Make U₀ and V₀ᵀ from the singular vectors, if there are any, or from noise."""
+        number = np.dtype(self.dtype)
+        if kind == "svd" and A.ones:
+            return singular_start(A, k, generator, number)
+        return uniform_start(A.shape, k, generator, number)
+
+    def _given_start(self, A: BooleanMatrix, k: int) -> tuple[Floats, Floats]:
+        """Return U₀ and V₀ᵀ as they were given, or say what is wrong with them."""
+        n, m = A.shape
+        if len(self.init) != 2:
+            raise InputError(
+                "init must be 'auto', 'svd', 'random' or a pair (U, V); "
+                f"got {len(self.init)} items."
+            )
+        U, V = (_real_array(name, factor) for name, factor in zip("UV", self.init, strict=True))
+        for name, factor, shape in (("U", U, (n, k)), ("V", V, (k, m))):
+            if factor.shape != shape:
+                raise InputError(
+                    f"init: {name} must have shape {shape} for n_components={k} and a {n}×{m} "
+                    f"matrix; got {factor.shape}."
+                )
+            if not np.isfinite(factor).all():
+                raise InputError(f"init: {name} has entries that are not finite. Replace them.")
+            if np.abs(factor).max(initial=0) > HUGE:
+                raise InputError(
+                    f"init: {name} has entries beyond ±{HUGE:g}; expected values around 0 and 1. "
+                    "Scale it down."
+                )
+        return U, V.T
+
+
+class SingleRunFactorizer(RelaxedFactorizer):
+    """Base of the methods that have one run and stay relaxed until its end."""
+
+    @abstractmethod
+    def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
+        """Make Boolean factors of the last iterates."""
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        with MemoryEngine(cut(A), self._threads) as engine:
+            state, reason, history = self._relax(A, self._rank, self.max_iter, engine, generator)
+        U, V = self._rounded(A, state)
+        if reason != "callback":
+            U = agree(A, U, V, self._weights(A.shape), self._threads)
+        # Only what was to become Boolean can stall.
+        why = "converged" if reason == "stalled" else reason
+        return FittedFactors(U, V, state.iteration, why, history)
+
+
+def _real_array(name: str, factor: Any) -> NDArray[np.float64]:
+    """Return an initial factor as numbers, or say why it is none."""
+    dense = factor.toarray() if sparse.issparse(factor) else np.asarray(factor)
+    if dense.dtype.kind not in "biuf":
+        raise InputError(f"init: {name} must be a matrix of real numbers; got {dense.dtype}.")
+    return dense.astype(np.float64)
