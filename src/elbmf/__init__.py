@@ -10,16 +10,17 @@ from elbmf._version import __version__
 
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
-    from elbmf.estimators import ELBMF, Asso, GreConD
+    from elbmf.estimators import ELBMF, Asso, GreConD, Sofa
     from elbmf.selection import RankSearch
 
-__all__ = ["ELBMF", "Asso", "GreConD", "RankSearch", "__version__", "boolean_product"]
+__all__ = ["ELBMF", "Asso", "GreConD", "RankSearch", "Sofa", "__version__", "boolean_product"]
 
 _HOME = {
     "ELBMF": "elbmf.estimators",
     "Asso": "elbmf.estimators",
     "GreConD": "elbmf.estimators",
     "RankSearch": "elbmf.selection",
+    "Sofa": "elbmf.estimators",
     "boolean_product": "elbmf.boolean",
 }
 
