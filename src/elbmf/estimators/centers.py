@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean import Bools, pack
+from elbmf.errors import InputError
 from elbmf.kernels.centers import (
     State,
     cluster_columns,
@@ -73,7 +74,18 @@ class Centers:
         return int(self._state.total[0])
 
     def read(self, A: BooleanMatrix, low: int, high: int) -> None:
-        """Let the rows from ``low`` to ``high`` join, one by one."""
+        """Let the rows from ``low`` to ``high`` join, one by one.
+
+        Raises
+        ------
+        InputError
+            If they are of another length than those read so far.
+        """
+        if A.shape[1] != self._shape[1]:
+            raise InputError(
+                f"Expected rows of {self._shape[1]} columns, as those read so far; got "
+                f"{A.shape[1]}. Call fit to start anew."
+            )
         hidden: Pattern = (np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
         if A.hidden is not None:
             hidden = A.hidden.indptr, A.hidden.indices

@@ -23,6 +23,17 @@ __all__ = ["Sofa"]
 # Rows of a block, after which the callback is told.
 _ROWS_AT_ONCE = 4096
 
+# Attributes that a stream does not have.
+_OF_A_FIT = {
+    "membership_",
+    "reconstruction_err_",
+    "n_iter_",
+    "stop_reason_",
+    "history_",
+    "stages_",
+    "run_losses_",
+}
+
 
 class Sofa(BooleanFactorizer):
     """Boolean matrix factorization of a stream of rows.
@@ -30,10 +41,10 @@ class Sofa(BooleanFactorizer):
     The first pass keeps a few centres. A row joins the centre whose cluster it is most similar to,
     or becomes the first of a new one. A centre counts how many of its members have each column, in
     a sketch of bounded size; the columns that at least a share θ of them have are its cluster. When
-    there are too many centres, those that are similar are merged with their sketches; those that
-    are left over, and save least, are dropped. Then clusters are chosen greedily: each time the one
-    that gains most, ones newly covered less zeros newly covered, over all centres. The second pass
-    finds the components of each row.
+    there are too many centres, those that are similar are merged with their sketches, and if that
+    is not enough, those whose clusters save least are dropped. Then clusters are chosen greedily:
+    each time the one that gains most, ones newly covered less zeros newly covered, over all
+    centres. The second pass finds the components of each row.
 
     Rows may also come in pieces, by `partial_fit`.
 
@@ -44,12 +55,12 @@ class Sofa(BooleanFactorizer):
         the data (MDL).
     max_centers : int, default=200
         Centres to keep at most.
-    similarity : float, default=0.4
+    similarity : float, default=0.5
         Least similarity between a row and the cluster of a centre that it joins: columns that both
         have, over columns that either has. As long as there is room for all the centres that come
         of it, more is asked for: 0.8 at first.
     theta : float, default=0.6
-        θ, above 0 and up to 1.
+        θ, the share of a centre's members that are to have a column for it to be in the cluster.
     sketch_size : int, default=10000
         Counters that a sketch keeps at least. With fewer columns than twice that many, it counts
         exactly; otherwise a share of members is found too low by at most the mean number of ones
@@ -59,8 +70,8 @@ class Sofa(BooleanFactorizer):
     binarize : float, optional
         Threshold for input that is not 0/1: entries above it are ones.
     callback : callable, optional
-        Called with a `Report` after each block of rows; a true return value ends the first pass at
-        once, and the components are those of the rows read so far.
+        Called by `fit` with a `Report` after each block of rows; a true return value ends the first
+        pass at once, and the components are those of the rows read so far.
     n_jobs : int, optional
         Threads of the second pass. All cores by default, and for -1; the result does not depend on
         it.
@@ -72,8 +83,8 @@ class Sofa(BooleanFactorizer):
     components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
 stages_
         As of every method, see `BooleanFactorizer`. An iteration reads a block of rows;
-        ``history_`` has the rows read, the centres, and the similarity asked for after each. A
-        stream that came by `partial_fit` leaves ``components_`` and ``n_components_`` alone.
+        ``history_`` has the rows read, the centres, and the similarity asked for after each.
+        After `partial_fit`, there are only ``components_`` and ``n_components_``.
 
     Notes
     -----
@@ -82,9 +93,10 @@ stages_
     a gain. Memory, beside the input and the memberships that are returned, is
     ``max_centers`` sketches and a few bits for each column and centre, whatever the number of rows.
 
-    The clusters are chosen by what the sketches tell, before the second pass: it then needs to keep
-    nothing but the components. What a row gets there is what `transform` gives, the best of all
-    subsets where these are few enough to try.
+    The clusters are chosen by what the sketches tell, before the second pass, which then needs to
+    keep nothing but the components; candidates are also the clusters that centres would have if
+    they were merged at a lower similarity. What a row gets in the second pass is what `transform`
+    gives it: the best of all subsets, where these are few enough to try.
 
     References
     ----------
@@ -114,7 +126,7 @@ stages_
         n_components: int | Literal["auto"] = 10,
         *,
         max_centers: int = 200,
-        similarity: float = 0.4,
+        similarity: float = 0.5,
         theta: float = 0.6,
         sketch_size: int = 10_000,
         refine: bool = False,
@@ -161,10 +173,9 @@ stages_
         self._centers.read(A, 0, A.shape[0])
         self.components_, _ = self._components(self._rank)
         self.n_components_ = int(self.components_.any(axis=1).sum())
-        # What fit left describes its rows by other components.
-        for attribute in ("membership_", "reconstruction_err_"):
-            if hasattr(self, attribute):
-                delattr(self, attribute)
+        # What a fit left tells of its rows alone.
+        for attribute in _OF_A_FIT & vars(self).keys():
+            delattr(self, attribute)
         return self
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
