@@ -55,10 +55,11 @@ class Sofa(BooleanFactorizer):
         the data (MDL).
     max_centers : int, default=200
         Centres to keep at most.
-    similarity : float, default=0.5
+    similarity : float, default=0.4
         Least similarity between a row and the cluster of a centre that it joins: columns that both
         have, over columns that either has. As long as there is room for all the centres that come
-        of it, more is asked for: 0.8 at first.
+        of it, more is asked for: 0.8 at first. With more than 0.5, a row that has two groups of
+        equal size can join neither.
     theta : float, default=0.6
         θ, the share of a centre's members that are to have a column for it to be in the cluster.
     sketch_size : int, default=10000
@@ -126,7 +127,7 @@ stages_
         n_components: int | Literal["auto"] = 10,
         *,
         max_centers: int = 200,
-        similarity: float = 0.5,
+        similarity: float = 0.4,
         theta: float = 0.6,
         sketch_size: int = 10_000,
         refine: bool = False,
