@@ -11,7 +11,7 @@ from elbmf._version import __version__
 if TYPE_CHECKING:
     from elbmf.boolean import boolean_product
     from elbmf.comparison import compare
-    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM, Primp, RoundedNMF
+    from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM, Primp, RoundedNMF, Sofa
     from elbmf.selection import RankSearch
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Primp",
     "RankSearch",
     "RoundedNMF",
+    "Sofa",
     "__version__",
     "boolean_product",
     "compare",

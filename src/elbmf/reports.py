@@ -19,7 +19,7 @@ class Report:
         Since the fit began to iterate.
     stage : str
         What is going on, by the name of an iteration: ``"epoch"``, ``"component"``, ``"sweep"``,
-        ``"pass"``, or ``"search"`` for the one that follows them.
+        ``"pass"``, ``"block"``, or ``"search"`` for the one that follows them.
     progress : float
         Share that is done, 0 if that is not known.
     run, runs : int

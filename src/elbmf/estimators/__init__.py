@@ -8,6 +8,7 @@ from elbmf.estimators.grecond import GreConD
 from elbmf.estimators.orm import OrM
 from elbmf.estimators.primp import Primp
 from elbmf.estimators.rounded_nmf import RoundedNMF
+from elbmf.estimators.sofa import Sofa
 
 __all__ = [
     "ELBMF",
@@ -19,6 +20,7 @@ __all__ = [
     "OrM",
     "Primp",
     "RoundedNMF",
+    "Sofa",
 ]
 
 METHODS: dict[str, type[BooleanFactorizer]] = {
@@ -28,5 +30,6 @@ METHODS: dict[str, type[BooleanFactorizer]] = {
     "orm": OrM,
     "primp": Primp,
     "nmf": RoundedNMF,
+    "sofa": Sofa,
     "binaps": Binaps,
 }

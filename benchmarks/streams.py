@@ -1,0 +1,154 @@
+"""Sofa: tiles of many forms under noise, and the memory of a long stream."""
+
+import argparse
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from common import machine
+from elbmf import Sofa
+from elbmf.boolean import hamming_distance
+from elbmf.datasets import make_tiles
+from elbmf.metrics import hamming_loss
+
+T = TypeVar("T")
+
+TILES: dict[str, tuple[tuple[int, int], int, dict[str, Any]]] = {
+    "40×30, 5 tiles of 5-10": ((40, 30), 5, {"height": (5, 10)}),
+    "40×30, 5 tiles of 3-6": ((40, 30), 5, {"height": (3, 6)}),
+    "400×300, 5 tiles of 50-100": ((400, 300), 5, {"height": (50, 100)}),
+    "400×300, 10 tiles of 20-40": ((400, 300), 10, {"height": (20, 40)}),
+    "400×300, 10 overlapping of 30-80": ((400, 300), 10, {"height": (30, 80), "overlap": True}),
+    "300×400, 5 tiles of 50-100": ((300, 400), 5, {"height": (50, 100)}),
+    "4000×300, 5 tiles of 500-1000×50-100": (
+        (4000, 300),
+        5,
+        {"height": (500, 1000), "width": (50, 100)},
+    ),
+}
+
+
+def in_a_process(function: Callable[..., T], *arguments: Any) -> tuple[T, float]:
+    """Call a function in a process of its own; return its result and the peak of memory in MB."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        result = pool.submit(function, *arguments).result()
+        return result, pool.submit(peak_of_process).result()
+
+
+def peak_of_process() -> float:
+    """Resident memory at its highest, of this process alone.
+
+    What ``getrusage`` tells includes that of the process it was started from.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return np.nan
+
+
+def tiles_under_noise(arguments: argparse.Namespace) -> None:
+    """Errors over ones: against the noisy matrix it was given, and against the tiles behind it."""
+    print(f"tiles, 10% noise, {arguments.draws} seeds: mean relative loss (worst)")
+    for label, (shape, count, form) in TILES.items():
+        figures = []
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.draws):
+            tiles = make_tiles(shape, count, noise=0.1, random_state=seed, **form)
+            model = Sofa(count).fit(tiles.A)
+            factors = model.membership_, model.components_
+            figures.append(
+                (
+                    model.reconstruction_err_ / tiles.A.nnz,
+                    hamming_loss(tiles.A, tiles.U, tiles.V) / tiles.A.nnz,
+                    hamming_distance(*factors, tiles.U, tiles.V) / tiles.truth.nnz,
+                )
+            )
+        (loss, floor, clean), worst = np.mean(figures, axis=0), np.max(figures, axis=0)
+        print(
+            f"  {label:38} {loss:.3f} ({worst[0]:.3f}); the true tiles {floor:.3f}; "
+            f"against the tiles without noise {clean:.3f} ({worst[2]:.3f})",
+            flush=True,
+        )
+    print()
+
+
+def stream(rows: int, block: int = 1000, columns: int = 2000) -> Iterator[np.ndarray]:
+    """Rows that each have two of fifty groups of columns, and noise; a block at a time."""
+    generator = np.random.default_rng(0)
+    groups = generator.random((50, columns)) < 0.02
+    for _ in range(rows // block):
+        first, second = generator.integers(0, 50, (2, block))
+        noise = generator.random((block, columns)) < 0.005
+        yield groups[first] | groups[second] | noise
+
+
+def state_of_sofa(model: Sofa) -> int:
+    """Bytes of all arrays that are kept between two blocks."""
+    arrays, todo = 0, [*vars(model).values()]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, np.ndarray):
+            arrays += each.nbytes
+        elif isinstance(each, tuple):
+            todo += each
+        elif hasattr(each, "__dict__"):
+            todo += vars(each).values()
+    return arrays
+
+
+def read_stream(rows: int, traced: bool) -> tuple[int, int, float, float]:
+    for block in stream(2000):
+        Sofa(50).partial_fit(block)  # compiles
+    model = Sofa(50)
+    if traced:
+        tracemalloc.start()
+    began = time.perf_counter()
+    for block in stream(rows):
+        model.partial_fit(block)
+    seconds = time.perf_counter() - began
+    peak = tracemalloc.get_traced_memory()[1] if traced else 0
+    return state_of_sofa(model), peak, seconds, model.score(next(stream(1000)))
+
+
+def stream_memory(arguments: argparse.Namespace) -> None:
+    """Memory of `partial_fit` on a stream, and on one ten times as long."""
+    print("stream of blocks of 1000 rows, 2000 columns, k=50, each in a process of its own")
+    figures = []
+    for rows in (arguments.rows, 10 * arguments.rows):
+        (state, _, seconds, score), resident = in_a_process(read_stream, rows, False)
+        (_, peak, _, _), _ = in_a_process(read_stream, rows, True)
+        figures.append((state / 1e6, peak / 1e6, resident))
+        print(
+            f"  {rows} rows: state {state / 1e6:.1f} MB, traced peak {peak / 1e6:.1f} MB, "
+            f"resident peak {resident:.0f} MB, {seconds:.1f} s, relative loss {1 - score:.3f}",
+            flush=True,
+        )
+    print(f"  ten times the rows: {np.round(np.divide(*reversed(figures)), 3)} times as much\n")
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "tiles": tiles_under_noise,
+    "memory": stream_memory,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--draws", type=int, default=10, help="tiled matrices of a kind")
+    parser.add_argument("--rows", type=int, default=20_000, help="of the shorter stream")
+    arguments = parser.parse_args()
+    print(machine() + "\n")
+    for part in arguments.parts:
+        print(f"{part}\n")
+        PARTS[part](arguments)
+
+
+if __name__ == "__main__":
+    main()
