@@ -21,7 +21,7 @@ imports: $(VENV)/.test
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 # Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
 DATA ?= ../shared/data

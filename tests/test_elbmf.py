@@ -473,3 +473,15 @@ def test_factors_that_are_not_boolean_are_rounded_by_loss_before_refinement(refi
     assert len(calls) == refine
     ELBMF(3, max_iter=60, refine=refine, effort=0.1, n_init=1, random_state=0).fit(SMALL.A)
     assert len(calls) == refine  # the default schedule ends Boolean
+
+
+def test_a_callback_ends_the_fit_whichever_run_is_the_best():
+    reports = []
+
+    def stop(report):
+        reports.append(report)
+        return report.run == 3
+
+    model = ELBMF(3, n_init=5, random_state=0, callback=stop).fit(TILES.A)
+    assert model.stop_reason_ == "callback"
+    assert reports[-1].run == 3

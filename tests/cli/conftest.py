@@ -25,6 +25,14 @@ eve,0,0,1,1,0
 """
 
 
+@pytest.fixture(autouse=True, scope="session")
+def heard_interrupts() -> Any:
+    """Let SIGINT be heard: a job in the background starts with it ignored, and so do its own."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Result:
     """Exit code, stdout and stderr of a command that ran in this process."""
 

@@ -258,8 +258,11 @@ class ELBMF(RelaxedFactorizer):
         best, cost = min(runs, key=lambda run: run[1])
         best.stages = {"rounding": cost}
         best.run_losses = [cost for _, cost in runs]
+        if runs[-1][0].stop_reason == "callback":
+            # It ends the fit, whichever run was the best until then.
+            best.stop_reason = "callback"
         if local is not None:
-            if runs[-1][0].stop_reason == "callback":
+            if best.stop_reason == "callback":
                 best.U, best.V, _ = local.shrink(best.U, best.V, self._rank)
             else:
                 best = self._improve(local, [run for run, _ in runs], generator, began, state)
