@@ -482,6 +482,6 @@ def test_a_callback_ends_the_fit_whichever_run_is_the_best():
         reports.append(report)
         return report.run == 3
 
-    model = ELBMF(3, n_init=5, random_state=0, callback=stop).fit(TILES.A)
+    model = ELBMF(3, n_init=5, random_state=0, callback=stop).fit(SMALL.A)
     assert model.stop_reason_ == "callback"
     assert reports[-1].run == 3
