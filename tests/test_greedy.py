@@ -137,6 +137,7 @@ def test_asso_keeps_the_best_choice(transpose):
 
 def test_asso_comes_closer_to_the_best_threshold_on_larger_data(monkeypatch):
     monkeypatch.setattr("elbmf.estimators.asso._ONES_FOR_ALL", 0)
+    monkeypatch.setattr("elbmf.estimators.asso._ONES_FOR_BOTH_SIDES", 0)
     told = []
     auto = Asso(4, callback=told.append).fit(NOISY)
     assert not auto.transposed_

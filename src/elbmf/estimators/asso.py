@@ -32,11 +32,14 @@ _Choice = tuple[float, bool]
 
 _LOG = logging.getLogger(__name__)
 
-# threshold="auto" divides the range up to 1 into so many steps: more where they take no time. Where
-# they do, every fourth is looked at first.
+# threshold="auto" divides the range up to 1 into so many steps: more where they take no time, on up
+# to so many ones. Where they do, every fourth is looked at first.
 _STEPS, _MORE_STEPS = 20, 100
 _STRIDES = (4, 2, 1)
-_ONES_FOR_ALL = 50_000
+_ONES_FOR_ALL = 5_000
+
+# Ones up to which both rows and columns are tried.
+_ONES_FOR_BOTH_SIDES = 50_000
 
 # Ones from which passes over the rows are worth several threads.
 _ONES_FOR_THREADS = 100_000
@@ -59,7 +62,7 @@ class Asso(BooleanFactorizer):
         the data (MDL).
     threshold : float or "auto", default="auto"
         τ, above 0 and up to 1. ``"auto"`` keeps what costs least, the lowest of equals: on up to
-        50 000 ones of all values up to 1 in steps of 0.01, else of those in steps of 0.2, and then
+        5000 ones of all values up to 1 in steps of 0.01, else of those in steps of 0.2, and then
         around the best of them ever closer, down to steps of 0.05.
     gain_weight : float, default=1
         w⁺, what covering a one gains.
@@ -172,7 +175,7 @@ stages_
         """Return whether to associate rows, columns, or each in turn."""
         if self.transpose != "auto":
             return [bool(self.transpose)]
-        if self.threshold == "auto" and A.ones <= _ONES_FOR_ALL:
+        if self.threshold == "auto" and A.ones <= _ONES_FOR_BOTH_SIDES:
             return [False, True]
         return [A.shape[0] < A.shape[1]]
 
