@@ -92,7 +92,7 @@ class Search:
         self._began = time.perf_counter()
         self._deadline = deadline
         self._observe = observe
-        self._least = np.iinfo(np.int64).max
+        self._least = _NEVER
         self._stopped = False
         self._generator = generator
         small = local.A.ones < _ONES_FOR_THREADS
@@ -109,10 +109,10 @@ class Search:
     @property
     def over(self) -> bool:
         """Whether the work is done, the time is up, or somebody said so."""
-        return self._interrupted or self.work >= self.most_work
+        return self.interrupted or self.work >= self.most_work
 
     @property
-    def _interrupted(self) -> bool:
+    def interrupted(self) -> bool:
         """Whether the time is up or somebody said so, whatever the work."""
         return self._stopped or time.perf_counter() >= self._deadline
 
@@ -177,7 +177,7 @@ class Search:
         is worth a lot, but the other half can stand in for it.
         """
         costs: dict[int, int] = dict.fromkeys(np.flatnonzero(factors.used()).tolist(), 0)
-        while len(costs) > n_components and not self._interrupted:
+        while len(costs) > n_components and not self.interrupted:
             # What a drop costs mostly goes up with every other, so that old figures are bounds.
             fresh: dict[int, int] = {}
             while not fresh or min(fresh.values()) > min(
@@ -190,6 +190,9 @@ class Search:
                 fresh.update(
                     {l: each.cost - factors.cost for l, each in zip(some, made, strict=True)}
                 )
+                self._report([])
+                if self.interrupted:
+                    break
             costs.update(fresh)
             least = min(costs, key=lambda l: costs[l])
             drop = [Move(0, dropped=least)]
@@ -200,11 +203,12 @@ class Search:
         self.work += work
         reduced = self.local.pack(U, V, with_spare=True)
         self.work += self.local.descend(reduced)
+        self._report([reduced])
         return reduced
 
     def _fill(self, factors: PackedFactors) -> PackedFactors:
         """Give every component something to cover, as long as that lowers the cost."""
-        while factors.cost and factors.used().sum() < factors.n_slots - 1 and not self._interrupted:
+        while factors.cost and factors.used().sum() < factors.n_slots - 1 and not self.interrupted:
             better = self._carry_out(factors, self._seeds(factors)) or self._try_all(factors)
             if better is None:
                 break
@@ -277,7 +281,7 @@ class Search:
             some = moves[start : start + _AT_ONCE]
             costs += [made.cost for made in self._make(factors, some, quick=True)]
             # A search with more work ahead would look at all of them, and must go the same way.
-            if self._interrupted:
+            if self.interrupted:
                 break
         promising = [moves[position] for position in np.argsort(costs, kind="stable")]
         better: PackedFactors | None = None
@@ -357,8 +361,10 @@ class Search:
     def _report(self, results: list[PackedFactors]) -> None:
         """Tell who observes how far we are, and heed what they say."""
         self._least = min([self._least, *(result.cost for result in results)])
-        if self._observe is not None and self._observe(self._least, self.progress):
-            self._stopped = True
+        # Before there is anything with no more components than wanted, there is nothing to tell.
+        if self._observe is None or self._stopped or self._least == _NEVER:
+            return
+        self._stopped = bool(self._observe(self._least, self.progress))
 
     @staticmethod
     def _best(made: list[PackedFactors], most: int) -> PackedFactors | None:

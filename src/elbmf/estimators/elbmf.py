@@ -318,7 +318,7 @@ class ELBMF(RelaxedFactorizer):
         state: State,
     ) -> FittedFactors:
         """Refine what the runs have found, recombine it, and search on from there."""
-        k, best = self._rank, runs[0]
+        k, stopped = self._rank, False
         work, deadline = self._search_work(local.A, k), np.inf
         if self.time_limit is not None:
             work, deadline = np.inf, began + self.time_limit
@@ -332,10 +332,9 @@ class ELBMF(RelaxedFactorizer):
                 progress=progress,
                 seconds=seconds,
             )
-            if not self._tell(seen):
-                return False
-            best.stop_reason = "callback"
-            return True
+            nonlocal stopped
+            stopped = self._tell(seen)
+            return stopped
 
         with Search(local, generator, work, deadline, observe) as search:
             rounded, refined, reduced = [], [], []
@@ -345,6 +344,8 @@ class ELBMF(RelaxedFactorizer):
                 local.descend(factors)
                 refined.append(factors.cost)
                 reduced.append(search.reduce(factors, k))
+                if search.interrupted:
+                    break
             run_losses = [factors.cost for factors in reduced]
             position = int(np.argmin(run_losses))
             best, factors = runs[position], reduced[position]
@@ -361,6 +362,8 @@ class ELBMF(RelaxedFactorizer):
             best.stages["recombination"] = factors.cost
             factors = search.improve(factors)
         best.stages["search"] = factors.cost
+        if stopped:
+            best.stop_reason = "callback"
         best.U, best.V = factors.to_arrays()
         return best
 
