@@ -114,7 +114,10 @@ def measures_text(info: Mapping[str, Any]) -> str:
     if missing := info["data"].get("missing"):
         rows.append(("missing cells", f"{number(missing)}, which count for nothing"))
     if info["n_iter"] or "rank_search" not in info:
-        rows.append(("epochs", f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
+        # Others count what they report, or what they find.
+        whole = {"epoch": "epochs", "sweep": "sweeps"}
+        iterations = whole.get(info.get("iteration", "epoch"), "iterations")
+        rows.append((iterations, f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
     losses = info.get("run_losses", [])
     if len(losses) > 1:
         rows.append(("runs", f"{len(losses)}, losses {', '.join(map(number, losses))}"))
