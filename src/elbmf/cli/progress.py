@@ -23,9 +23,12 @@ class _Line:
     ----------
     console : Console
         Where to show it.
+    ones : int
+        Ones of the data, the scale of the loss.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, ones: int) -> None:
+        self._ones = max(ones, 1)
         self._console = console
         self._next = 0.0
         self._shows = console.shows_progress
@@ -39,6 +42,18 @@ class _Line:
             self._next = now + _SECONDS_BETWEEN
             room = shutil.get_terminal_size().columns - 1
             self._console.status(_with_bar(*text(), room)[:room])
+
+    def loss(self, loss: float) -> str:
+        """Return the words for a loss."""
+        return f"relative loss {loss / self._ones:.4f}"
+
+    def figures(self, report: Report) -> str:
+        """Return the words for a report."""
+        loss = self.loss(report.loss)
+        if report.stage == "search":
+            return f"searching  {loss}"
+        gap = f"  gap {report.gap:.2e}" if isinstance(report, State) else ""
+        return f"{report.stage} {report.iteration}  {loss}{gap}"
 
 
 def _with_bar(text: str, share: float, room: int) -> str:
@@ -72,9 +87,8 @@ class Progress:
     def __init__(self, console: Console, ones: int, *, many_ranks: bool = False) -> None:
         self.iterations = 0
         self.stage = "epoch"
-        self._ones = max(ones, 1)
         self._many_ranks = many_ranks
-        self._line = _Line(console)
+        self._line = _Line(console, ones)
 
     def __call__(self, report: Report) -> None:
         """Take note of an iteration, or of a round of the search."""
@@ -84,7 +98,7 @@ class Progress:
         self._line.show(lambda: self._text(report))
 
     def _text(self, report: Report) -> tuple[str, float]:
-        figures = _figures(report, self._ones)
+        figures = self._line.figures(report)
         if self._many_ranks:
             return f"{report.n_components} components  {figures}", 0.0
         if report.stage == "search":
@@ -94,14 +108,6 @@ class Progress:
         left = report.seconds * (1 / report.progress - 1)
         run = f"run {report.run}/{report.runs}  " if report.runs > 1 else ""
         return f"{run}{figures}  {times(round(left))} left", report.progress
-
-
-def _figures(report: Report, ones: int) -> str:
-    loss = f"relative loss {report.loss / ones:.4f}"
-    if report.stage == "search":
-        return f"searching  {loss}"
-    gap = f"  gap {report.gap:.2e}" if isinstance(report, State) else ""
-    return f"{report.stage} {report.iteration}  {loss}{gap}"
 
 
 class RankProgress:
@@ -116,8 +122,7 @@ class RankProgress:
     """
 
     def __init__(self, console: Console, ones: int) -> None:
-        self._ones = max(ones, 1)
-        self._line = _Line(console)
+        self._line = _Line(console, ones)
         self._share = 0.0
         self._steps = ""
 
@@ -126,13 +131,13 @@ class RankProgress:
         self._share = progress.done / progress.total
         hidden = "with held-out cells: " if progress.held_out else ""
         self._steps = f"{hidden}{progress.done} of {progress.total} steps  "
-        loss = f"relative loss {progress.cost / self._ones:.4f}"
+        loss = self._line.loss(progress.cost)
         text = f"{self._steps}rank {progress.step.rank}  {loss}"
         self._line.show(lambda: (text, self._share))
 
     def iteration(self, report: Report) -> None:
         """Take note of an iteration within a step."""
-        text = f"{self._steps}rank {report.n_components}  {_figures(report, self._ones)}"
+        text = f"{self._steps}rank {report.n_components}  {self._line.figures(report)}"
         self._line.show(lambda: (text, self._share))
 
 
@@ -148,13 +153,12 @@ class ComparisonProgress:
     """
 
     def __init__(self, console: Console, ones: int) -> None:
-        self._ones = max(ones, 1)
-        self._line = _Line(console)
+        self._line = _Line(console, ones)
 
     def __call__(self, progress: comparison.Progress) -> None:
         """Take note of a method that begins, or of an iteration of it."""
         report = progress.report
-        told = "preparing …" if report is None else _figures(report, self._ones)
+        told = "preparing …" if report is None else self._line.figures(report)
         done = progress.number - 1 + (0.0 if report is None else report.progress)
         text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
         self._line.show(lambda: (text, done / progress.total))
