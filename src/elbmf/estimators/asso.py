@@ -38,8 +38,9 @@ _STEPS, _MORE_STEPS = 20, 100
 _STRIDES = (4, 2, 1)
 _ONES_FOR_ALL = 5_000
 
-# Ones up to which both rows and columns are tried.
+# Ones, and rows or columns, up to which both sides are tried.
 _ONES_FOR_BOTH_SIDES = 50_000
+_LINES_FOR_BOTH_SIDES = 3000
 
 # Ones from which passes over the rows are worth several threads.
 _ONES_FOR_THREADS = 100_000
@@ -72,7 +73,8 @@ class Asso(BooleanFactorizer):
     transpose : bool or "auto", default="auto"
         Whether to associate rows in place of columns. ``"auto"`` does so when there are more
         columns than rows, for the time grows with the number of candidates; where the threshold is
-        searched for on up to 50 000 ones, it tries both and keeps what costs less.
+        searched for on up to 50 000 ones in up to 3000 rows and columns, it tries both and keeps
+        what costs less.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
     binarize : float, optional
@@ -175,7 +177,8 @@ stages_
         """Return whether to associate rows, columns, or each in turn."""
         if self.transpose != "auto":
             return [bool(self.transpose)]
-        if self.threshold == "auto" and A.ones <= _ONES_FOR_BOTH_SIDES:
+        small = A.ones <= _ONES_FOR_BOTH_SIDES and max(A.shape) <= _LINES_FOR_BOTH_SIDES
+        if self.threshold == "auto" and small:
             return [False, True]
         return [A.shape[0] < A.shape[1]]
 
