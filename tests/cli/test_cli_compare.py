@@ -13,7 +13,6 @@ from scipy import sparse
 
 from elbmf import Asso, GreConD
 from elbmf.cli import compare_report
-from elbmf.cli.console import Console
 from elbmf.cli.progress import ComparisonProgress
 from elbmf.comparison import Progress, Result
 from elbmf.datasets import make_tiles
@@ -22,6 +21,7 @@ from elbmf.io import LabelledMatrix, write
 from elbmf.io.records import write_records
 from elbmf.metrics import recall
 from elbmf.reports import Report
+from terminals import Terminal
 from troubled import Raises, Slow
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
@@ -177,21 +177,10 @@ def test_tables_round_trip(tmp_path: Path, suffix: str) -> None:
         assert lines == as_text
 
 
-class _Terminal(Console):
-    shows_progress = True  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def status(self, line: str) -> None:
-        self.lines.append(line)
-
-
 @pytest.mark.parametrize("begun", [False, True])
 def test_the_line_of_progress(monkeypatch: pytest.MonkeyPatch, begun: bool) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    console = _Terminal()
+    console = Terminal()
     report = Report(iteration=2, loss=50.0, seconds=1.0, stage="component", progress=0.5)
     ComparisonProgress(console, ones=100)(Progress("asso", 2, 3, report if begun else None))
     told = "component 2  relative loss 0.5000" if begun else "preparing …"

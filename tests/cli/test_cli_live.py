@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from elbmf import ELBMF
-from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import Progress
 from elbmf.io import load_model
 from elbmf.palm import State
+from terminals import Terminal
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
 
@@ -179,24 +179,13 @@ def _state(epoch: int, progress: float = 0.0) -> Any:
     )
 
 
-class _Terminal(Console):
-    shows_progress = True  # type: ignore[assignment]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def status(self, line: str) -> None:
-        self.lines.append(line)
-
-
 @pytest.mark.parametrize(
     ("columns", "bar"),
     [("200", "[##########..........] "), ("80", "[##########..........] "), ("67", "[####.....] ")],
 )
 def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    console = _Terminal()
+    console = Terminal()
     Progress(console, ones=100)(_state(5, progress=0.5))
     text = "epoch 5  relative loss 0.5000  gap 2.50e-01  10 s left"
     assert console.lines[-1] == bar + text
@@ -204,6 +193,6 @@ def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "24")
-    console = _Terminal()
+    console = Terminal()
     Progress(console, ones=0)(_state(5))
     assert console.lines[-1] == "epoch 5  relative loss "[:23]

@@ -13,7 +13,14 @@ from elbmf.kernels.compiling import kernel
 from elbmf.kernels.rows import Problem, Room, cost_of, decide, settle_certain, work_per_line
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest, set_bits, unite_into
 
-__all__ = ["Lines", "improve_lines", "line_costs", "open_line", "pack_lines_into_words"]
+__all__ = [
+    "Lines",
+    "count_ones",
+    "improve_lines",
+    "line_costs",
+    "open_line",
+    "pack_lines_into_words",
+]
 
 # A search of subsets looks at so many words in all, but at so many branches at least.
 _WORDS_OF_A_SEARCH = 20_000
@@ -87,6 +94,18 @@ def _touch(lines, i, others, membership, touched):
         touched[w] = word
 
 
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def count_ones(lines, i, others, ones):
+    """Add to ``ones``, for each component, how many ones of line ``i`` are in it."""
+    for e in range(lines.indptr[i], lines.indptr[i + 1]):
+        for w in range(others.shape[1]):
+            word = others[lines.indices[e], w]
+            while word:
+                ones[64 * w + lowest(word)] += 1
+                word &= word - np.uint64(1)
+
+
 @kernel()
 def _discard_hopeless(lines, i, others, membership, touched, overlaps, one, zero, ones, space):
     """Keep of the components that touch line ``i`` those that might pay, judged by counts alone.
@@ -99,12 +118,7 @@ def _discard_hopeless(lines, i, others, membership, touched, overlaps, one, zero
     count = list_common(touched, touched, space)
     for c in range(count):
         ones[space[c]] = 0
-    for e in range(lines.indptr[i], lines.indptr[i + 1]):
-        for w in range(touched.shape[0]):
-            word = others[lines.indices[e], w]
-            while word:
-                ones[64 * w + lowest(word)] += 1
-                word &= word - np.uint64(1)
+    count_ones(lines, i, others, ones)
     hidden = 0
     if lines.hidden_indptr.shape[0]:
         hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]

@@ -12,7 +12,7 @@ import numpy as np
 
 from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import kernel
-from elbmf.kernels.lines import open_line
+from elbmf.kernels.lines import count_ones, open_line
 from elbmf.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.rows import cost_of, gain_of
 from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_on, unite_into
@@ -41,18 +41,6 @@ def flips(log_ratio, draw):
     if log_ratio < _NEVER:
         return False
     return log_ratio > 0 or draw < math.exp(log_ratio)
-
-
-@kernel()
-def _count_ones(lines, i, others, ones):
-    """Count for each component the ones of line ``i`` that are in it."""
-    ones[:] = 0
-    for e in range(lines.indptr[i], lines.indptr[i + 1]):
-        for w in range(others.shape[1]):
-            word = others[lines.indices[e], w]
-            while word:
-                ones[64 * w + lowest(word)] += 1
-                word &= word - np.uint64(1)
 
 
 # Inlined for the reason given in `elbmf.kernels.sets`.
@@ -124,7 +112,8 @@ def sample_lines(
         if lines.hidden_indptr.shape[0]:
             hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
         if sparse:
-            _count_ones(lines, i, others, ones)
+            ones[:] = 0
+            count_ones(lines, i, others, ones)
         # A sparse line that no component is likely to cover is never unpacked.
         opened = False
         passed = 0
