@@ -1,0 +1,101 @@
+"""What an experiment is: tasks to measure, and the figures and claims drawn from the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Claim", "Experiment", "Row", "Settings", "Tables", "Task"]
+
+Task = dict[str, Any]
+"""What makes one piece of an experiment differ from the others: plain values by name."""
+
+Row = dict[str, Any]
+"""One line of a tidy table: plain values by name."""
+
+Tables = dict[str, list[Row]]
+"""Tidy tables by name; each becomes a parquet file."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an experiment is run.
+
+    Parameters
+    ----------
+    full : bool
+        The paper's sizes, draws and epochs; otherwise what gives the same picture in a minute.
+    seed : int
+        What everything random derives from.
+    data : tuple of Path
+        Folders in which to look for real data.
+    n_jobs : int, optional
+        Threads. All cores by default.
+    """
+
+    full: bool = False
+    seed: int = 0
+    data: tuple[Path, ...] = ()
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper and what was measured.
+
+    Parameters
+    ----------
+    where : str
+        Section or figure in which the paper says it.
+    says : str
+        What it says, in a sentence.
+    plain, refined : str
+        What was measured of the method as the paper describes it, and with refinement; empty
+        where there is nothing to measure.
+    plain_holds, refined_holds : bool, optional
+        Whether the claim holds for it; None where that was not measured.
+    """
+
+    where: str
+    says: str
+    plain: str = ""
+    plain_holds: bool | None = None
+    refined: str = ""
+    refined_holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table of the paper and how to make it.
+
+    Parameters
+    ----------
+    name : str
+        What the user types.
+    shows : str
+        The figure or table, e.g. ``"Fig. 3"``.
+    title : str
+        One line.
+    tasks : callable
+        From settings to the tasks, in the order to do them.
+    measure : callable
+        From a task and settings to rows of tables. It depends on nothing else, so that tasks may
+        be done in any order, and those that are done need not be done again.
+    draw : callable
+        From the tables alone to figures by name.
+    claims : callable
+        From the tables alone to the paper's claims, checked.
+    """
+
+    name: str
+    shows: str
+    title: str
+    tasks: Callable[[Settings], Sequence[Task]]
+    measure: Callable[[Task, Settings], Tables]
+    draw: Callable[[Tables], Mapping[str, Figure]]
+    claims: Callable[[Tables], Sequence[Claim]]

@@ -1,0 +1,3 @@
+"""How components and known labels go together."""
+
+__all__: list[str] = []
