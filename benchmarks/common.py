@@ -1,17 +1,16 @@
 """What the benchmarks share: data, timing, the machine they ran on."""
 
 import argparse
-import os
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import scipy
 from scipy import sparse
 
-import elbmf
+from elbmf.machine import machine
+
+__all__ = ["best_of", "data_argument", "geometric_mean", "load", "machine", "names"]
 
 
 def data_argument(parser: argparse.ArgumentParser) -> None:
@@ -44,16 +43,3 @@ def geometric_mean(values: list[float]) -> float:
     """Mean of ratios."""
     return float(np.exp(np.mean(np.log(values))))
 
-
-def machine() -> str:
-    """One line on the machine and the versions."""
-    model = platform.processor() or platform.machine()
-    if Path("/proc/cpuinfo").exists():
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                model = line.split(":", 1)[1].strip()
-                break
-    return (
-        f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, "
-        f"numpy {np.__version__}, scipy {scipy.__version__}, elbmf {elbmf.__version__}"
-    )

@@ -11,6 +11,7 @@ from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, save_model
 from elbmf.io.records import check_records_format
 
 __all__ = [
+    "check_document",
     "check_folder",
     "check_other_file",
     "check_picture",
@@ -139,6 +140,21 @@ def check_picture(path: Path, *inputs: str) -> None:
         )
     _check_place(path)
     check_other_file(path, *inputs)
+
+
+def check_document(path: Path, suffix: str) -> None:
+    """Raise where a document could not be written to a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist.
+    suffix : str
+        What its name must end in.
+    """
+    if path.suffix.lower() != suffix:
+        raise InputError(f"{path}: the name must end in {suffix}.")
+    _check_place(path)
 
 
 def check_table(path: Path, *inputs: str) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from elbmf import comparison, ranks
 from elbmf.cli.console import Console
 from elbmf.cli.tables import times
+from elbmf.experiments import running as experiments
 from elbmf.palm import State
 from elbmf.reports import Report
 
-__all__ = ["ComparisonProgress", "Progress", "RankProgress"]
+__all__ = ["ComparisonProgress", "ExperimentProgress", "Progress", "RankProgress"]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
@@ -24,10 +25,10 @@ class _Line:
     console : Console
         Where to show it.
     ones : int
-        Ones of the data, the scale of the loss.
+        Ones of the data, the scale of the loss, where there is one to show.
     """
 
-    def __init__(self, console: Console, ones: int) -> None:
+    def __init__(self, console: Console, ones: int = 1) -> None:
         self._ones = max(ones, 1)
         self._console = console
         self._next = 0.0
@@ -162,3 +163,22 @@ class ComparisonProgress:
         done = progress.number - 1 + (0.0 if report is None else report.progress)
         text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
         self._line.show(lambda: (text, done / progress.total))
+
+
+class ExperimentProgress:
+    """Shows how far an experiment is; an observer.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._line = _Line(console)
+
+    def __call__(self, progress: experiments.Progress) -> None:
+        """Take note of a task that begins."""
+        task = ", ".join(f"{name} {value}" for name, value in progress.task.items())
+        text = f"{progress.experiment}: {progress.done} of {progress.total} tasks  {task}"
+        self._line.show(lambda: (text, progress.done / progress.total))

@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Claim", "Experiment", "Row", "Settings", "Tables", "Task"]
+__all__ = [
+    "PLAIN",
+    "REFINED",
+    "Claim",
+    "Experiment",
+    "Row",
+    "Settings",
+    "Tables",
+    "Task",
+    "checked",
+]
+
+PLAIN, REFINED = "elbmf", "elbmf refined"
+"""ELBMF as the paper describes it, and as it is by default: refined."""
 
 Task = dict[str, Any]
 """What makes one piece of an experiment differ from the others: plain values by name."""
@@ -55,8 +68,8 @@ class Claim:
     says : str
         What it says, in a sentence.
     plain, refined : str
-        What was measured of the method as the paper describes it, and with refinement; empty
-        where there is nothing to measure.
+        What was measured of the method as the paper describes it, and with refinement. A claim
+        that is not about ELBMF, or not about its result, has no second.
     plain_holds, refined_holds : bool, optional
         Whether the claim holds for it; None where that was not measured.
     """
@@ -67,6 +80,22 @@ class Claim:
     plain_holds: bool | None = None
     refined: str = ""
     refined_holds: bool | None = None
+
+
+def checked(where: str, says: str, check: Callable[[str], tuple[str, bool | None]]) -> Claim:
+    """Check a claim for the plain and for the refined method.
+
+    Parameters
+    ----------
+    where, says : str
+        See `Claim`.
+    check : callable
+        From the name of an entrant, ``"elbmf"`` or ``"elbmf refined"``, to what was measured and
+        whether the claim holds.
+    """
+    plain, plain_holds = check(PLAIN)
+    refined, refined_holds = check(REFINED)
+    return Claim(where, says, plain, plain_holds, refined, refined_holds)
 
 
 @dataclass(frozen=True)

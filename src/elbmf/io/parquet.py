@@ -25,7 +25,7 @@ from elbmf.io.format import Format, optional_module
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 
-__all__ = ["PARQUET", "pyarrow_modules", "read_parquet", "write_parquet"]
+__all__ = ["PARQUET", "opened_parquet", "pyarrow_modules", "read_parquet", "write_parquet"]
 
 _CELLS_PER_BLOCK = 4_000_000
 _ROWS_PER_GROUP = 1 << 16
@@ -38,7 +38,8 @@ def pyarrow_modules(purpose: str) -> tuple[Any, Any]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
+def opened_parquet(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Open a parquet file; what can be wrong with it becomes a clear error."""
     pyarrow, parquet = pyarrow_modules("reading parquet files")
     try:
         with reading(path), parquet.ParquetFile(path) as file:
@@ -64,7 +65,7 @@ def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
     """
     if layout not in ("auto", "wide", "pairs"):
         raise InputError(f"layout must be one of 'auto', 'wide', 'pairs', got {layout!r}.")
-    with _opened(path) as (pyarrow, file):
+    with opened_parquet(path) as (pyarrow, file):
         schema = file.schema_arrow
         if len(schema) == 0:
             raise FileFormatError(f"{path}: the table has no columns, expected a matrix.")

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from elbmf.errors import InputError
-from elbmf.io.parquet import pyarrow_modules
+from elbmf.io.parquet import opened_parquet, pyarrow_modules
 from elbmf.io.plain import plain
 from elbmf.io.streams import replacing
 
-__all__ = ["check_records_format", "write_records"]
+__all__ = ["check_records_format", "read_parquet_records", "write_records"]
 
 Records = Sequence[dict[str, Any]]
 
@@ -85,3 +85,15 @@ def write_records(path: Path, records: Records) -> None:
     check_records_format(path)
     with replacing(path, compress=False) as stream:
         _WRITERS[path.suffix.lower()](stream, records)
+
+
+def read_parquet_records(path: Path) -> list[dict[str, Any]]:
+    """Read records from a parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    with opened_parquet(path) as (_, file):
+        return file.read().to_pylist()

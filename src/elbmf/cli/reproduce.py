@@ -1,0 +1,161 @@
+"""``elbmf reproduce``: the paper's figures and tables, measured and drawn anew."""
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from elbmf.cli.console import Console
+from elbmf.cli.matrices import add_n_jobs
+from elbmf.cli.outputs import check_document
+from elbmf.cli.progress import ExperimentProgress
+from elbmf.cli.tables import table
+from elbmf.errors import InputError
+from elbmf.experiments.experiment import Settings
+from elbmf.experiments.page import VERDICTS, write_page
+from elbmf.experiments.registry import EXPERIMENTS
+from elbmf.experiments.running import Outcome, load_experiment, run_experiment
+
+__all__ = ["EXAMPLES", "configure", "run"]
+
+_INTERRUPTED = 130
+_ALL = "all"
+_WIDTH = 96
+
+EXAMPLES = f"""\
+examples:
+  elbmf reproduce --list
+  elbmf reproduce noise
+  elbmf reproduce all --quick
+  elbmf reproduce real-data --full --data matrices
+  elbmf reproduce all --full --page claims.md
+
+Names: {", ".join(EXPERIMENTS)}.
+What was measured goes to parquet files, a folder for each experiment, and the figures are drawn
+from these. A run that was interrupted goes on where it was when the same command is given again;
+what is measured already is only drawn again."""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    parser.usage = "elbmf reproduce NAME [--quick | --full] [options]"
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help="an experiment, or all; --list tells which there are",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the experiments and what they show"
+    )
+    scale = parser.add_mutually_exclusive_group()
+    scale.add_argument(
+        "--quick",
+        action="store_true",
+        help="fewer draws and epochs: all in some minutes (this is the default)",
+    )
+    scale.add_argument(
+        "--full",
+        action="store_true",
+        help="the paper's sizes, draws and epochs: hours on real data",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="reproduced",
+        help="folder for tables and figures (default: reproduced)",
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        action="append",
+        help="folder of real data: NAME.npz, with labels in NAME.rows.tsv.gz; may be given again",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
+    parser.add_argument(
+        "--page", metavar="FILE", help="write the paper's claims, checked, to FILE.md"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="measure all anew")
+    add_n_jobs(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Measure, draw, and say which claims hold."""
+    if args.list:
+        console.result(_listing())
+        return 0
+    if args.name is None:
+        raise InputError("the name of an experiment is missing. Try: elbmf reproduce --list")
+    experiments = [load_experiment(name) for name in _chosen(args.name)]
+    if args.page:
+        check_document(Path(args.page), ".md")
+    settings = Settings(
+        full=args.full, seed=_seed(args.seed), data=_folders(args.data), n_jobs=args.n_jobs
+    )
+    folder = Path(args.output)
+    progress = ExperimentProgress(console)
+    outcomes = []
+    for experiment in experiments:
+        console.note(f"{experiment.shows}: {experiment.title} …")
+        try:
+            outcome = run_experiment(
+                experiment,
+                settings,
+                folder / experiment.name,
+                overwrite=args.overwrite,
+                callback=progress,
+            )
+        except KeyboardInterrupt:
+            console.status("")
+            same = "the same command without --overwrite" if args.overwrite else "the same command"
+            console.note(f"Interrupted: what is measured is kept in {folder}; {same} goes on")
+            return _INTERRUPTED
+        console.result(_text(outcome))
+        outcomes.append(outcome)
+    if args.page:
+        write_page(Path(args.page), outcomes, settings)
+        console.note(f"Wrote {args.page}")
+    return 0
+
+
+def _chosen(name: str) -> list[str]:
+    return list(EXPERIMENTS) if name == _ALL else [name]
+
+
+def _seed(seed: int) -> int:
+    if seed < 0:
+        raise InputError(f"--seed must be a number from 0 on; got {seed}.")
+    return seed
+
+
+def _folders(given: Sequence[str] | None) -> tuple[Path, ...]:
+    folders = tuple(Path(each) for each in given or ())
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"--data {folder}: there is no such folder.")
+    return folders
+
+
+def _listing() -> str:
+    rows = []
+    for name in EXPERIMENTS:
+        experiment = load_experiment(name)
+        rows.append([name, experiment.shows, experiment.title])
+    return table(["name", "shows", "what"], rows, left=range(3))
+
+
+def _text(outcome: Outcome) -> str:
+    """Say which claims hold, and where the files are."""
+    lines = [f"{outcome.experiment.shows}: {outcome.experiment.title}"]
+    for claim in outcome.claims:
+        lines.append(f"  {claim.says}")
+        for label, measured, holds in (
+            ("plain" if claim.refined else "", claim.plain, claim.plain_holds),
+            ("refined", claim.refined, claim.refined_holds),
+        ):
+            if measured:
+                start = f"    {label + ': ' if label else ''}{VERDICTS[holds]}. "
+                lines += textwrap.wrap(start + measured, _WIDTH, subsequent_indent="      ")
+    files = [*outcome.tables, *outcome.pictures]
+    return "\n".join([*lines, f"  {' '.join(map(str, files))}", ""])
