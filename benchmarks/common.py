@@ -42,4 +42,3 @@ def best_of(function: Callable[[], object], repeats: int) -> float:
 def geometric_mean(values: list[float]) -> float:
     """Mean of ratios."""
     return float(np.exp(np.mean(np.log(values))))
-

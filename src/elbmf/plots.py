@@ -15,7 +15,7 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["image_bands", "new_figure", "rank_curve", "save", "suffixes"]
+__all__ = ["grouped_digits", "image_bands", "new_figure", "rank_curve", "save", "suffixes"]
 
 # Blue and orange that all eyes tell apart (Okabe and Ito).
 _CURVE, _CHOICE = "#0072B2", "#D55E00"
@@ -115,7 +115,7 @@ def rank_curve(
     upper.set_ylim(bottom=0)
     for axis in (upper, lower):
         axis.xaxis.get_major_locator().set_params(integer=True)
-    lower.yaxis.set_major_formatter(_grouped)
+    lower.yaxis.set_major_formatter(grouped_digits)
     # High above the minimum, towards the side with more room.
     to_the_left = chosen > ranks.max() / 2
     lower.annotate(
@@ -132,7 +132,7 @@ def rank_curve(
     return figure
 
 
-def _grouped(value: float, _: int) -> str:
+def grouped_digits(value: float, _: int) -> str:
     """Write a tick's value in groups of three digits."""
     return f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.0f}"
 

@@ -15,6 +15,7 @@ from elbmf.experiments.experiment import Settings
 from elbmf.experiments.page import VERDICTS, write_page
 from elbmf.experiments.registry import EXPERIMENTS
 from elbmf.experiments.running import Outcome, load_experiment, run_experiment
+from elbmf.experiments.storage import Store
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -94,6 +95,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         full=args.full, seed=_seed(args.seed), data=_folders(args.data), n_jobs=args.n_jobs
     )
     folder = Path(args.output)
+    for experiment in experiments:  # before hours of work, not after
+        Store(folder / experiment.name, settings, afresh=args.overwrite)
     progress = ExperimentProgress(console)
     outcomes = []
     for experiment in experiments:
@@ -103,7 +106,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 experiment,
                 settings,
                 folder / experiment.name,
-                overwrite=args.overwrite,
                 callback=progress,
             )
         except KeyboardInterrupt:

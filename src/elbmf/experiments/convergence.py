@@ -32,9 +32,9 @@ _SCHEDULES: dict[str, tuple[float, float]] = {
     _CONSTANT: (1.0, 1.0),
 }
 _STYLES = {
-    _RATE: ("λ_t = 1.05ᵗ", "#D55E00", "-"),
-    _WEAK: ("λ_t = 0.02 · 1.05ᵗ", "#0072B2", "--"),
-    _CONSTANT: ("λ_t = 1", "#000000", ":"),
+    _RATE: (r"$\lambda_t = 1.05^t$", "#D55E00", "-"),
+    _WEAK: (r"$\lambda_t = 0.02 \cdot 1.05^t$", "#0072B2", "--"),
+    _CONSTANT: (r"$\lambda_t = 1$", "#000000", ":"),
 }
 _PANELS = {
     "gap": "Boolean gap",

@@ -24,7 +24,7 @@ from elbmf.experiments.experiment import (
     Task,
     checked,
 )
-from elbmf.plots import new_figure
+from elbmf.plots import grouped_digits, new_figure
 from elbmf.selection import RankSearch
 
 if TYPE_CHECKING:
@@ -95,11 +95,22 @@ def _draw(tables: Tables) -> Mapping[str, Figure]:
                 markersize=3,
                 linewidth=1.4,
             )
+            least = mean.argmin()
+            axes.plot(
+                ranks[least],
+                mean[least],
+                "o",
+                markersize=13,
+                markerfacecolor="none",
+                markeredgecolor=entrant.colour,
+                label=f"{entrant.title}: least",
+            )
         axes.axvline(_TRUE_RANK, color="0.4", linewidth=1, linestyle=":", label="true rank")
         axes.set_title(title, loc="left")
         axes.set_xlabel("number of components")
+        axes.yaxis.set_major_formatter(grouped_digits)
         plain_axes(axes)
-    legend_below(figure, panels[0], 3)
+    legend_below(figure, panels[0], 5)
     return {"model-selection": figure}
 
 

@@ -104,13 +104,13 @@ class Store:
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{path}: is no note of measurements, or damaged. Choose another folder, or pass "
-                "overwrite to measure anew."
+                "overwrite=True to measure anew."
             ) from error
         if before != self._settings:
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "
-                f"{_words(self._settings)}). Choose another folder, or pass overwrite to measure "
-                "anew."
+                f"{_words(self._settings)}). Choose another folder, or pass overwrite=True to "
+                "measure anew."
             )
         self._done = tasks
         self.tables = {
