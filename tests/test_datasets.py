@@ -78,8 +78,7 @@ def tiled(draw, **fixed):
 def make(parameters):
     try:
         return make_tiles(**parameters)
-    except InputError as error:
-        assert "without overlap" in str(error)
+    except InputError:
         reject()
 
 
@@ -136,18 +135,16 @@ def test_noise_of_each_kind_has_its_probability(share, seed):
 
 def test_noise_may_be_next_to_impossible():
     tiles = make_tiles((40, 30), 2, height=(5, 6), noise=1e-300, flips=5e-324, random_state=0)
-    assert (tiles.A != tiles.truth).nnz == 0
+    assert (tiles.truth != tiles.A).nnz == 0
 
 
 def test_seeds_draw_the_same_matrices_in_every_version():
     """What was measured on them can be measured again."""
-    digests = [
-        hashlib.sha256(
-            make_tiles(shape, 5, height=(5, 30), noise=noise, random_state=7).A.toarray()
-        )
-        for shape, noise in (((97, 103), 0.0), ((97, 103), 0.05), ((211, 65), 0.4))
-    ]
-    assert [digest.hexdigest()[:12] for digest in digests] == DIGESTS
+    digests = []
+    for shape, noise in (((97, 103), 0.0), ((97, 103), 0.05), ((211, 65), 0.4)):
+        tiles = make_tiles(shape, 5, height=(5, 30), noise=noise, random_state=7)
+        digests.append(hashlib.sha256(tiles.A.toarray()).hexdigest()[:12])
+    assert digests == DIGESTS
 
 
 def test_many_tiles_in_a_large_matrix():
