@@ -14,7 +14,7 @@ from scipy import sparse
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
-__all__ = ["BooleanMatrix", "Pattern"]
+__all__ = ["BooleanMatrix", "Pattern", "canonical"]
 
 Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 """Where each line starts, and the positions of its ones."""
@@ -106,7 +106,7 @@ class BooleanMatrix:
             If X is not two-dimensional, has entries that are infinite or not 0/1, or if
             ``missing`` is no mask of its shape.
         """
-        mask = None if missing is None else cls._mask(missing)
+        mask = None if missing is None else cls.mask(missing)
         if isinstance(X, BooleanMatrix):
             # What was read once is 0/1 already.
             return X if mask is None else cls._from_sparse(X.to_csr(), None, _union(X.hidden, mask))
@@ -115,12 +115,12 @@ class BooleanMatrix:
         if sparse.issparse(X):
             return cls._from_sparse(X, binarize, mask)
         if np.ma.is_masked(X):
-            mask = _union(cls._mask(np.ma.getmaskarray(X)), mask)
+            mask = _union(cls.mask(np.ma.getmaskarray(X)), mask)
         return cls._from_dense(np.asarray(X), binarize, mask)
 
     @classmethod
-    def _mask(cls, missing: Any) -> "BooleanMatrix":
-        """Read the mask of the missing cells."""
+    def mask(cls, missing: Any, shape: tuple[int, int] | None = None) -> "BooleanMatrix":
+        """Read the mask of the missing cells, of a matrix of that shape if it is given."""
         try:
             mask = cls.from_array(missing)
         except _NotBooleanError as error:
@@ -135,6 +135,8 @@ class BooleanMatrix:
                 "missing must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where an "
                 "entry is missing and 0 or False elsewhere, e.g. missing=np.isnan(X)."
             )
+        if shape is not None:
+            _require_shape(mask, shape)
         return mask
 
     @classmethod
@@ -149,13 +151,7 @@ class BooleanMatrix:
                 "Use a threshold ≥ 0, or a dense array."
             )
         _require_numbers(X.dtype)
-        # Entries stored twice add up, as everywhere in scipy; in wide enough numbers, so that the
-        # sum cannot wrap around to a 0 or 1.
-        wide = X.dtype if X.dtype == np.bool_ else np.result_type(X.dtype, np.int32)
-        csr = X.astype(wide).tocsr() if X.format == "coo" else X.tocsr()
-        if not csr.has_canonical_format:
-            csr = csr.astype(wide, copy=True)
-            csr.sum_duplicates()
+        csr = canonical(X)
         added_up = X.nnz != csr.nnz
         shape = (int(csr.shape[0]), int(csr.shape[1]))
         indptr, indices = csr.indptr.astype(np.int64, copy=False), csr.indices
@@ -255,6 +251,20 @@ class BooleanMatrix:
         indptr = np.cumsum(counts)
         transpose_pattern(self.indptr, self.indices, indptr[:-1].copy(), indices)
         return indptr, indices
+
+
+def canonical(X: Any) -> Any:
+    """Return a sparse matrix as canonical CSR; what the caller holds stays as it is.
+
+    Entries stored twice add up, as everywhere in scipy; in wide enough numbers, so that the sum
+    cannot wrap around to a 0 or 1.
+    """
+    wide = X.dtype if X.dtype == np.bool_ else np.result_type(X.dtype, np.int32)
+    csr = X.astype(wide).tocsr() if X.format == "coo" else X.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.astype(wide, copy=True)
+        csr.sum_duplicates()
+    return csr
 
 
 def _require_numbers(dtype: np.dtype[Any]) -> None:

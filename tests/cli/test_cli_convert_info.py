@@ -31,6 +31,22 @@ def test_convert_binarizes(elbmf: Any) -> None:
     np.testing.assert_array_equal(read("out.npz").values.toarray(), [[1, 0], [0, 1]])
 
 
+@pytest.mark.parametrize(
+    ("how", "ones"),
+    [
+        ("nonzero", [[1, 0], [1, 1]]),
+        ("positive", [[0, 0], [1, 1]]),
+        ("zscore:0.5", [[0, 0], [1, 1]]),
+        ("zscore:0.5:rows", [[0, 1], [0, 1]]),
+        ("quantile:0.25:all", [[0, 0], [0, 1]]),
+    ],
+)
+def test_convert_binarizes_by_words(elbmf: Any, how: str, ones: list[list[int]]) -> None:
+    Path("values.csv").write_text("a,b\n-5,0\n1,7\n")
+    assert elbmf("convert", "values.csv", "out.npz", "--binarize", how).code == 0
+    np.testing.assert_array_equal(read("out.npz").values.toarray(), ones)
+
+
 def test_convert_keeps_other_values(elbmf: Any) -> None:
     Path("counts.csv").write_text("a,b\n5,0\n1,7\n")
     assert elbmf("convert", "counts.csv", "out.npz").code == 0
@@ -53,7 +69,11 @@ def test_convert_options_of_the_output(elbmf: Any) -> None:
         (["tiles.csv", "no/out.npz"], ["no does not exist"]),
         (["tiles.csv", ".", "--output-format", "csv"], ["is a folder"]),
         (["tiles.csv", "out.npz", "--binarize", "nan"], ["binarize"]),
-        (["tiles.csv", "out.npz", "--binarize", "x"], ["--binarize", "'x'"]),
+        (
+            ["tiles.csv", "out.npz", "--binarize", "x"],
+            ["--binarize", "'x'", "nonzero, positive, zscore[:CUTOFF][:SCOPE], quantile", "rows"],
+        ),
+        (["tiles.csv", "out.npz", "--binarize", "quantile:2"], ["--binarize quantile:2", "share"]),
     ],
 )
 def test_convert_refuses(elbmf: Any, arguments: list[str], parts: list[str]) -> None:

@@ -147,6 +147,16 @@ def test_binarize(elbmf: Any) -> None:
     assert info["parameters"]["binarize"] == 4
 
 
+def test_words_for_binarize(elbmf: Any) -> None:
+    Path("counts.csv").write_text("a,b\n5,0\n1,7\n5,9\n")
+    command = ("fit", "counts.csv", "-k", 2, "-o", "out", "--binarize")
+    elbmf(*command, "much").assert_error("--binarize", "'much'", "nonzero", "zscore[:CUTOFF]")
+    assert elbmf(*command, "nonzero").code == 0
+    assert load_model("out").info["data"]["ones"] == 5
+    assert "zscore[:CUTOFF][:SCOPE]" in elbmf("fit", "--help").out
+    assert "zscore[:CUTOFF][:SCOPE]" in elbmf("convert", "--help").out
+
+
 def test_reader_options(elbmf: Any) -> None:
     Path("pairs.txt").write_text("ann;apple\nbob;pear\nann;pear\n")
     code = elbmf(

@@ -187,6 +187,16 @@ def test_parameters_from_a_file_and_a_threshold(elbmf: Any, groups: LabelledMatr
     assert load_model("counts.ranks/model").info["parameters"]["binarize"] == 2
 
 
+def test_a_word_for_the_threshold(elbmf: Any, groups: LabelledMatrix) -> None:
+    np.save("counts.npy", 3 * groups.values.toarray())
+    Path("p.toml").write_text("effort = 0.1\nmax-iter = 30\nseed = 0\nbinarize = 'quantile:0.9'\n")
+    assert elbmf("rank", "counts.npy", "--max", 2, "--config", "p.toml").code == 0
+    info = load_model("counts.ranks/model").info
+    assert info["parameters"]["binarize"] == "quantile:0.9"
+    assert info["binarize_limits"] == [0.0] * groups.shape[1]
+    assert info["data"]["ones"] == groups.values.sum()
+
+
 # --- pictures ---
 
 

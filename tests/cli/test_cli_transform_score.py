@@ -118,6 +118,48 @@ def test_the_threshold_of_the_model_is_used_again(elbmf: Any) -> None:
     assert result.json["data"]["ones"] == 3
 
 
+@pytest.mark.parametrize(
+    ("how", "limits"), [("zscore:1", 2), ("quantile:0.3:all", 1), ("zscore:1:rows", 0)]
+)
+def test_what_a_binarizer_has_learned_is_used_again(elbmf: Any, how: str, limits: int) -> None:
+    Path("values.csv").write_text("a,b\n9,0.5\n1,7\n2,\n1,1\n")
+    assert elbmf("fit", "values.csv", "--binarize", how, "-k", 2, "-o", "model").code == 0
+    model = load_model("model")
+    assert model.info["parameters"]["binarize"] == how
+    assert len(model.info.get("binarize_limits", [])) == limits
+    result = elbmf("score", "model", "values.csv", "--json")
+    assert result.json["measures"] == model.info["measures"]
+    assert f"values.csv: read with --binarize {how}, as the data of the model was" in result.err
+    # Columns in another order, and one row alone, which is nothing special among itself.
+    Path("one.csv").write_text("b,a\n0.5,9\n")
+    assert elbmf("transform", "model", "one.csv", "-o", "out.npz").code == 0
+    row = read("out.npz").values.toarray()[0]
+    if limits:
+        np.testing.assert_array_equal(row, model.U.toarray()[0])
+        assert row.any()
+    result = elbmf("score", "model", "one.csv", "--binarize", "quantile", "--json")
+    assert result.json["data"]["ones"] == 0
+    for command in (("info", "model"), ("fit", "values.csv", "-k", 1, "-o", "again")):
+        flags = ("--binarize", how) if command[0] == "fit" else ()
+        assert "binarize_limits" not in elbmf(*command, *flags, "--json").out
+
+
+def test_columns_without_values_have_no_limit(elbmf: Any) -> None:
+    Path("values.csv").write_text("a,b\n9,\n1,\n2,\n")
+    assert elbmf("fit", "values.csv", "--binarize", "zscore:1", "-k", 1, "-o", "model").code == 0
+    assert load_model("model").info["binarize_limits"][1] is None
+    Path("new.csv").write_text("a,b\n9,9\n")
+    assert elbmf("score", "model", "new.csv", "--json").json["data"]["ones"] == 1
+
+
+def test_a_truth_is_not_read_by_z_scores(elbmf: Any) -> None:
+    Path("values.csv").write_text("a,b\n9,0\n1,7\n2,1\n")
+    Path("truth.csv").write_text("a,b\n1,0\n0,1\n1,1\n")
+    elbmf("fit", "values.csv", "--binarize", "zscore:1", "-k", 2, "-o", "model")
+    command = ("score", "model", "values.csv", "--truth", "truth.csv", "--json")
+    assert elbmf(*command, "--binarize", "zscore:1").json["measures"]["recall_star"] == 0.5
+
+
 def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) -> None:
     result = elbmf("score", model, "tiles.csv", "--json")
     assert result.err == ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
+from elbmf.binarizers import elementwise
 from elbmf.cli import compare_report, solver_flags, summary
 from elbmf.cli.config import read_config
 from elbmf.cli.console import Console
@@ -191,7 +192,7 @@ def _read(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | None
         return A, None
     true_table = read_matrix(args.truth, args)
     _check_same_lines(table, true_table, args)
-    return A, boolean(true_table, args.binarize, args.truth)
+    return A, boolean(true_table, elementwise(args.binarize), args.truth)
 
 
 def _check_same_lines(

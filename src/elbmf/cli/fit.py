@@ -11,7 +11,7 @@ import numpy as np
 from elbmf.cli import config, summary
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
-from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
+from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
 from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
@@ -57,10 +57,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder = Path(args.output)
     check_folder(folder, args.data, overwrite=args.overwrite)
     table = read_matrix(args.data, args)
-    A = boolean(table, parameters.get("binarize"), args.data)
+    A, learned = learned_boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     with Interrupt(announces=not console.quiet) as interrupt:
         model = fitted_model(estimator, method, A, table, Path(args.data).name, console, interrupt)
+        model.info.update(learned)
         save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
     described = summary.components(A, model)
     if interrupt.requested:
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             f"what was found so far to {folder}"
         )
     if args.json:
-        brief = {key: value for key, value in model.info.items() if key != "history"}
+        brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
         console.result_json({**brief, "output": str(folder), "components": described})
     else:
         console.result(summary.measures_text(model.info))

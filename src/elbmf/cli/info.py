@@ -80,7 +80,8 @@ def _matrix_text(found: dict[str, Any], path: str) -> str:
         text += (
             f"\n\nNot a 0/1 matrix. {number(found['distinct_values'])} values other than 0: "
             f"{values}{', …' if found['distinct_values'] > len(found['values']) else ''}\n"
-            "Say which values are ones: with --binarize X, those above X, e.g.\n"
+            "Say which values are ones: with --binarize X, those above X, or with a word such as "
+            "zscore, e.g.\n"
             f"  elbmf fit {path} --binarize {found['suggested_threshold']:g} -k 20 -o result"
         )
     return text
@@ -96,7 +97,7 @@ def _model_figures(model: SavedModel) -> dict[str, Any]:
             {"component": index, "rows": len(members), "columns": len(names)}
             for index, (members, names) in enumerate(model.components())
         ],
-        "info": {key: value for key, value in model.info.items() if key != "history"},
+        "info": {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES},
     }
 
 

@@ -5,10 +5,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
+from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, is_number
 from elbmf.boolean import Weights
 from elbmf.cli.console import Console
+from elbmf.cli.summary import BINARIZE_LIMITS
+from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, SavedModel, read
 from elbmf.matrix import BooleanMatrix
@@ -20,7 +24,8 @@ __all__ = [
     "add_reader_options",
     "aligned",
     "boolean",
-    "model_threshold",
+    "learned_boolean",
+    "model_binarize",
     "read_matrix",
     "weights_of",
 ]
@@ -52,11 +57,27 @@ def add_reader_options(parser: argparse.ArgumentParser) -> None:
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
     """Add the flag that makes ones of large values."""
+
+    def number_or_word(text: str) -> float | str:
+        try:
+            return float(text)
+        except ValueError:
+            pass
+        try:
+            binarizer_of(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(in_flags(str(error))) from error
+        return text
+
+    words = "; ".join(
+        f"{known.syntax(word)}, {known.meaning}" for word, known in BINARIZERS.items()
+    )
     parser.add_argument(
         "--binarize",
-        type=float,
-        metavar="X",
-        help="for values that are not 0/1: those above this threshold are ones" + note,
+        type=number_or_word,
+        metavar="HOW",
+        help="for values that are not 0/1, which are ones: a number, those above it; "
+        f"{words}; of columns (the default scope), rows or all{note}",
     )
 
 
@@ -87,23 +108,56 @@ def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
     return table
 
 
-def boolean(table: LabelledMatrix, binarize: float | None, path: str | Path) -> BooleanMatrix:
-    """Return where the ones are; an error of the values names the file."""
+def boolean(table: LabelledMatrix, binarize: Binarize, path: str | Path) -> BooleanMatrix:
+    """Return where the ones are; an error of the values names the file.
+
+    Parameters
+    ----------
+    table : LabelledMatrix
+        The data.
+    binarize : float, str, transformer or None
+        A threshold, a word, or a binarizer that has learned already.
+    path : str or Path
+        Where the data is from.
+    """
+    return learned_boolean(table, binarize, path)[0]
+
+
+def learned_boolean(
+    table: LabelledMatrix, binarize: Binarize, path: str | Path
+) -> tuple[BooleanMatrix, dict[str, Any]]:
+    """Return where the ones are, and what to note of how they were told, for `model_binarize`."""
     try:
-        return BooleanMatrix.from_array(table.values, binarize)
+        if binarize is None or is_number(binarize):
+            return BooleanMatrix.from_array(table.values, binarize), {}
+        binarizer: Any = binarize
+        if isinstance(binarize, str):
+            binarizer = binarizer_of(binarize).fit(table.values)
+        A = BooleanMatrix.from_array(binarizer.transform(table.values))
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
+    limits = getattr(binarizer, "limits_", np.empty(0))
+    return A, {BINARIZE_LIMITS: limits.tolist()} if limits.size else {}
 
 
-def model_threshold(
-    model: SavedModel, given: float | None, path: str | Path, console: Console
-) -> float | None:
-    """Return the threshold for new data: the one given, or else the one the model was fit with."""
+def model_binarize(
+    model: SavedModel, given: float | str | None, path: str | Path, console: Console
+) -> Any:
+    """Return how to binarize new data: as said or, if nothing is, as the data of the model.
+
+    What was learned from that data is not learned again, so that a row is read the same whatever
+    other rows come with it.
+    """
     used = model.info.get("parameters", {}).get("binarize")
     if given is not None or used is None:
         return given
-    console.note(f"{path}: read with --binarize {used:g}, as the data of the model was.")
-    return float(used)
+    shown = used if isinstance(used, str) else f"{used:g}"
+    console.note(f"{path}: read with --binarize {shown}, as the data of the model was.")
+    if not isinstance(used, str):
+        return float(used)
+    limits = model.info.get(BINARIZE_LIMITS)
+    # Saved models have null where there is no limit, which becomes NaN again.
+    return used if limits is None else binarizer_of(used).with_limits(limits, model.shape[2])
 
 
 def weights_of(model: SavedModel, A: BooleanMatrix) -> Weights:

@@ -10,7 +10,7 @@ from typing import Any
 
 from elbmf.cli import config, rank_report, solver_flags, summary
 from elbmf.cli.console import Console
-from elbmf.cli.matrices import add_reader_options, boolean, read_matrix
+from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
 from elbmf.cli.models import CHOSEN
 from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, check_picture, save
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     search._validate_params()
     _check_outputs(folder, args)
     table = read_matrix(args.data, args)
-    A = boolean(table, parameters.get("binarize"), args.data)
+    A, learned = learned_boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     if args.overwrite:
         _clear(folder)
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             notes["rank_search"] = summary.rank_search(
                 search.criterion, search.n_components_, search.table_["rank"].tolist()
             )
-            model = saved_model(chosen, A, table, console, notes)
+            model = saved_model(chosen, A, table, console, notes | learned)
             save(folder / CHOSEN, model, overwrite=True, tsv=False)
             _draw(Path(args.plot) if args.plot else folder / _PICTURE, search, console)
         _tell(search, {**found, "output": str(folder)}, args.json, console)

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from elbmf.binarizers import elementwise
 from elbmf.cli import models, summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import (
@@ -12,7 +13,7 @@ from elbmf.cli.matrices import (
     add_reader_options,
     aligned,
     boolean,
-    model_threshold,
+    model_binarize,
     read_matrix,
     weights_of,
 )
@@ -49,11 +50,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
     model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
-    A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)
+    A = boolean(table, model_binarize(model, args.binarize, args.data, console), args.data)
     truth = None
     if args.truth:
         true_table = aligned(read_matrix(args.truth, args), model, args.truth, console)
-        truth = boolean(true_table, args.binarize, args.truth)
+        truth = boolean(true_table, elementwise(args.binarize), args.truth)
         if truth.shape != A.shape:
             raise InputError(
                 f"{args.truth}: has {truth.shape[0]} rows, but {args.data} has {A.shape[0]}. "

@@ -40,7 +40,7 @@ ALIASES = {
 }
 
 # What stands for a value in the help, where the kind of the value would not tell.
-_METAVARS = {"holdout": "SHARE", "max_components": "K", "time_limit": "SECONDS"}
+_METAVARS = {"binarize": "HOW", "holdout": "SHARE", "max_components": "K", "time_limit": "SECONDS"}
 
 # Whose flags they are, in the names under which argparse keeps them.
 _METHOD = "method"
@@ -127,7 +127,7 @@ class Parameter:
 
         text = re.sub(r"``?([^`]+)``?", as_flag, self.description)
         # What only Python can say is not for here.
-        text = re.sub(r"[;,] a callable[^;.]*", "", text)
+        text = re.sub(r"[;,] a (?:callable|transformer)[^;.]*", "", text)
         if self.default is not None:
             text += f" (default: {self.default})"
         return text.replace("%", "%%").strip()

@@ -15,6 +15,8 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.selection import TITLES
 
 __all__ = [
+    "BINARIZE_LIMITS",
+    "LONG_NOTES",
     "components",
     "components_table",
     "data",
@@ -23,6 +25,12 @@ __all__ = [
     "rank_search",
     "versions",
 ]
+
+BINARIZE_LIMITS = "binarize_limits"
+"""Under which name a saved model keeps the limits that a binarizer has learned."""
+
+LONG_NOTES = ("history", BINARIZE_LIMITS)
+"""Notes of a saved model that are too long to be printed."""
 
 _MOST_COMPONENTS = 40
 

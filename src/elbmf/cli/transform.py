@@ -12,7 +12,7 @@ from elbmf.cli.matrices import (
     add_reader_options,
     aligned,
     boolean,
-    model_threshold,
+    model_binarize,
     read_matrix,
     weights_of,
 )
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_other_file(output, args.data, *(Path(args.model) / name for name in MODEL_FILES))
     model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
-    A = boolean(table, model_threshold(model, args.binarize, args.data, console), args.data)
+    A = boolean(table, model_binarize(model, args.binarize, args.data, console), args.data)
     U = describe(A, model.V, weights_of(model, A), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from elbmf.binarizers import Binarize, elementwise
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
@@ -82,7 +83,7 @@ callback, n_jobs, random_state
         time_limit: float | None = None,
         grace: float | None = None,
         missing: Any = None,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Progress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -101,8 +102,8 @@ callback, n_jobs, random_state
         if grace is None:
             grace = max(_LEAST_GRACE, _GRACE * (time_limit or 0.0))
         _require_seconds("grace", grace, least=0)
-        self._A = self._read(X, missing)
-        truth = None if truth is None else self._read(truth)
+        self._A = self._read(X, binarize, missing)
+        truth = None if truth is None else self._read(truth, elementwise(binarize))
         if truth is not None and truth.shape != self._A.shape:
             raise InputError(
                 f"truth must have the shape of the matrix, {_by(self._A.shape)}; got "
@@ -115,12 +116,12 @@ callback, n_jobs, random_state
         self._rules = Rules(truth, time_limit, grace, threads)
         self._callback = callback
 
-    def _read(self, X: Any, missing: Any = None) -> BooleanMatrix:
+    def _read(self, X: Any, binarize: Binarize, missing: Any = None) -> BooleanMatrix:
         """Read a matrix as any of the methods would."""
         if isinstance(X, BooleanMatrix):
             return BooleanMatrix.from_array(X, missing=missing)
         reader = clone(next(iter(self.estimators.values())))
-        return reader._read(X, missing, reset=True)
+        return reader.set_params(binarize=binarize)._read(X, missing, reset=True)
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
@@ -151,7 +152,7 @@ def compare(
     time_limit: float | None = None,
     grace: float | None = None,
     missing: Any = None,
-    binarize: float | None = None,
+    binarize: Binarize = None,
     callback: Callable[[Progress], Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -185,8 +186,10 @@ def compare(
         half of the limit by default, and at least 5.
     missing : array-like or sparse matrix of shape (n_samples, n_features), optional
         0/1 mask of more missing entries.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `Progress` now and then.
     n_jobs : int, optional

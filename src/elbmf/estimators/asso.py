@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.associations import (
@@ -77,8 +78,10 @@ class Asso(BooleanFactorizer):
         what costs less.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `Report` after each component, or after all that some thresholds lead to when
         several are tried; a true return value ends the fit at once, with what was found so far.
@@ -134,7 +137,7 @@ stages_
         penalty_weight: float = 1.0,
         transpose: bool | Literal["auto"] = "auto",
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

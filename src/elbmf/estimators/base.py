@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean import Weights, boolean_product, cover
 from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
@@ -129,12 +130,20 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Columns of the training data.
     feature_names_in_ : ndarray of str
         Their names, where the training data had any.
+    binarizer_ : transformer
+        Fitted to the training data, by which `transform` reads new rows; only where ``binarize``
+        is a word or a transformer.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "refine": ["boolean"],
-        "binarize": [Interval(Real, None, None, closed="neither"), None],
+        "binarize": [
+            Interval(Real, None, None, closed="neither"),
+            BinarizerWord(),
+            HasMethods(["fit", "transform"]),
+            None,
+        ],
         "callback": [callable, None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
@@ -142,7 +151,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     n_components: int | Literal["auto"] | None
     refine: bool
-    binarize: float | None
+    binarize: Binarize
     callback: Callable[[Report], Any] | None
     n_jobs: int | None
     random_state: Any
@@ -399,7 +408,12 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             # The validation looks through the mask.
             checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
         try:
-            return BooleanMatrix.from_array(checked, self.binarize, missing)
+            if self.binarize is None or is_number(self.binarize):
+                return BooleanMatrix.from_array(checked, self.binarize, missing)
+            checked = with_nan(checked, missing)
+            if reset:
+                self.binarizer_ = binarizer_of(self.binarize).fit(checked)
+            return BooleanMatrix.from_array(self.binarizer_.transform(checked))
         except InputError as error:
             raise InputError(f"{type(self).__name__}: {error}") from None
 

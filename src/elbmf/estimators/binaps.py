@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, GrowingCover, cover, pack
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.autoencoder import Network, activate, inputs_needed, train_epochs
@@ -76,8 +77,10 @@ class Binaps(BooleanFactorizer):
         kept, time after time; those that would lower it no more are emptied.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `Report` after each epoch, whose loss are the wrong cells of this epoch; a
         true return value ends the training, with what the network has learned so far.
@@ -152,7 +155,7 @@ stages_
         threshold: float | Literal["auto"] = "auto",
         prune: bool = True,
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

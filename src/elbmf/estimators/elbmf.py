@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights, cover
 from elbmf.criteria import savings
 from elbmf.engines import Engine, MemoryEngine
@@ -143,8 +144,10 @@ class ELBMF(RelaxedFactorizer):
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     dtype : {"float32", "float64"}, default="float32"
         Number type of the relaxed factors.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `State` after each epoch; a true return value ends the fit at once, with the
         factors as they are, rounded.
@@ -216,7 +219,7 @@ class ELBMF(RelaxedFactorizer):
         extra_weight: float = 1.0,
         trace: TraceLevel = "basic",
         dtype: str = "float32",
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

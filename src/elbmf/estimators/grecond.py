@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, Weights
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.concepts import close_concept, concept_values, remove_concept
@@ -37,8 +38,10 @@ class GreConD(BooleanFactorizer):
         chooses the number that gives the shortest description of the data (MDL).
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, still without covering a zero.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `Report` after each component; a true return value ends the fit at once, with
         the components found so far.
@@ -83,7 +86,7 @@ stages_
         n_components: int | Literal["auto"] | None = 10,
         *,
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

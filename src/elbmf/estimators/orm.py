@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import cover
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.gibbs import GibbsChain, Samples
@@ -63,8 +64,10 @@ class OrM(BooleanFactorizer):
         noise, where components change places between samples.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `Report` after each sweep; a true return value ends the fit at once, with the
         samples drawn so far.
@@ -151,7 +154,7 @@ stages_, run_losses_
         dispersion: float | Literal["auto"] = "auto",
         estimate: Literal["mean", "best"] = "mean",
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

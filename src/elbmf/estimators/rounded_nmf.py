@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, cover
 from elbmf.estimators.relaxed import Relaxation, SingleRunFactorizer
 from elbmf.matrix import BooleanMatrix
@@ -58,8 +59,10 @@ class RoundedNMF(SingleRunFactorizer):
         Number type of the relaxed factors.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `State` after each epoch; a true return value ends the fit at once, with the
         factors as they are, rounded.
@@ -114,7 +117,7 @@ stages_
         trace: TraceLevel = "basic",
         dtype: str = "float32",
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, cover
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
@@ -68,8 +69,11 @@ class Sofa(BooleanFactorizer):
         in a member over ``sketch_size``.
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, never for the worse; in `fit` only.
-    binarize : float, optional
-        Threshold for input that is not 0/1: entries above it are ones.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python. What it learns, it
+        learns from the first rows in `partial_fit`.
     callback : callable, optional
         Called by `fit` with a `Report` after each block of rows; a true return value ends the first
         pass at once, and the components are those of the rows read so far.
@@ -131,7 +135,7 @@ stages_
         theta: float = 0.6,
         sketch_size: int = 10_000,
         refine: bool = False,
-        binarize: float | None = None,
+        binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -6,8 +6,9 @@ Files of the folder:
     ``format`` ("elbmf-model"), ``format_version``, ``shape`` (rows, components, columns),
     ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes;
     ``elbmf fit`` notes among others ``measures``, ``stages`` (what the factors cost after each),
-    ``n_components_used``, ``bits_saved`` (by each component) and, where the number of components
-    was chosen, ``rank_search`` (criterion, choice and the highest rank looked at).
+    ``n_components_used``, ``bits_saved`` (by each component), ``binarize_limits`` (above which
+    values are ones, for each column or for all; null where nothing is) and, where the number of
+    components was chosen, ``rank_search`` (criterion, choice and the highest rank looked at).
 ``factors.npz``
     Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
     ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are

@@ -1,3 +1,0 @@
-"""Ways to make zeros and ones of numbers, as scikit-learn transformers."""
-
-__all__: list[str] = []

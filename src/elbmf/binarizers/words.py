@@ -1,0 +1,185 @@
+"""What a user may say of ``binarize``: a number, a word with options, or a transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import InvalidParameterError, StrOptions
+
+from elbmf.binarizers.lines import SCOPES
+from elbmf.binarizers.transformers import (
+    NonzeroBinarizer,
+    QuantileBinarizer,
+    ThresholdBinarizer,
+    ZScoreBinarizer,
+)
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+
+__all__ = [
+    "BINARIZERS",
+    "Binarize",
+    "BinarizerWord",
+    "binarizer_of",
+    "elementwise",
+    "is_number",
+    "with_nan",
+]
+
+Binarize: TypeAlias = float | str | BaseEstimator | None
+"""A threshold, a word of `BINARIZERS` with its options, a transformer, or None for 0/1 data."""
+
+
+@dataclass(frozen=True)
+class _Word:
+    """How a word is said and what it means.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the transformer, of the options as keywords.
+    meaning : str
+        Which values are ones.
+    number : str
+        Name of the number that may follow; none if empty. A scope may follow where it does.
+    """
+
+    make: Callable[..., BaseEstimator]
+    meaning: str
+    number: str = ""
+
+    def syntax(self, word: str) -> str:
+        """Show how the word is written."""
+        return f"{word}[:{self.number.upper()}][:SCOPE]" if self.number else word
+
+
+BINARIZERS = {
+    "nonzero": _Word(NonzeroBinarizer, "values other than 0"),
+    "positive": _Word(ThresholdBinarizer, "values above 0"),
+    "zscore": _Word(ZScoreBinarizer, "z-scores above a cutoff, 1.645 by default", "cutoff"),
+    "quantile": _Word(QuantileBinarizer, "the largest share, 0.05 by default", "share"),
+}
+"""The words for ``binarize``, as in ``binarize="zscore:1.645:rows"``."""
+
+_SYNTAX = [known.syntax(word) for word, known in BINARIZERS.items()]
+
+
+def binarizer_of(binarize: float | str | BaseEstimator) -> Any:
+    """Return the transformer that a number, a word or an unfitted transformer stands for.
+
+    Parameters
+    ----------
+    binarize : float, str or transformer
+        A threshold; a word of `BINARIZERS`, followed by its number and by ``columns``, ``rows`` or
+        ``all``, with colons between them, as far as they are not the defaults; or anything with
+        ``fit`` and ``transform``, of which a clone is returned.
+
+    Raises
+    ------
+    InputError
+        When it is none of these.
+
+    Examples
+    --------
+    >>> from elbmf.binarizers import binarizer_of
+    >>> binarizer_of("zscore:2:rows")
+    ZScoreBinarizer(cutoff=2.0, scope='rows')
+    """
+    if isinstance(binarize, str):
+        binarizer = _of_word(binarize)
+    elif is_number(binarize):
+        binarizer = ThresholdBinarizer(binarize)
+    elif hasattr(binarize, "fit") and hasattr(binarize, "transform"):
+        binarizer = clone(binarize)
+    else:
+        raise _unknown(binarize)
+    # What scikit-learn is set to return elsewhere, such as data frames, is of no use here.
+    if hasattr(binarizer, "set_output"):
+        binarizer.set_output(transform="default")
+    return binarizer
+
+
+def _of_word(text: str) -> BaseEstimator:
+    word, *options = text.split(":")
+    known = BINARIZERS.get(word)
+    if known is None or len(options) > (2 if known.number else 0):
+        raise _unknown(text)
+    parameters: dict[str, Any] = {}
+    for option in options:
+        name: str = "scope" if option in SCOPES else known.number
+        # The scope comes last, and neither comes twice.
+        if name in parameters or "scope" in parameters:
+            raise _unknown(text)
+        try:
+            parameters[name] = option if name == "scope" else float(option)
+        except ValueError:
+            raise _unknown(text) from None
+    binarizer = known.make(**parameters)
+    try:
+        binarizer._validate_params()
+    except InvalidParameterError as error:
+        raise InputError(f"binarize={text!r}: {error}") from None
+    return binarizer
+
+
+def _unknown(binarize: Any) -> InputError:
+    return InputError(
+        f"binarize must be a number or one of {', '.join(_SYNTAX)}, where SCOPE is "
+        f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}; got {binarize!r}."
+    )
+
+
+def is_number(binarize: Any) -> TypeGuard[float]:
+    """Tell a threshold from the other ways to binarize."""
+    return isinstance(binarize, Real)
+
+
+def elementwise(binarize: Binarize) -> Binarize:
+    """Return how to read a noise-free matrix that comes with data: as the data, or as 0/1.
+
+    What is learned from the distribution of the data says nothing about a matrix without noise,
+    which is read as zeros and ones.
+    """
+    words = ("nonzero", "positive")
+    return binarize if is_number(binarize) or binarize in words else None
+
+
+def with_nan(X: Any, missing: Any) -> Any:
+    """Return a dense or sparse matrix with NaN where entries are masked or missing.
+
+    Parameters
+    ----------
+    X : ndarray, masked array, scipy.sparse matrix or array
+    missing : array-like, scipy.sparse matrix or array, BooleanMatrix or None
+        0/1 mask of the shape of X.
+    """
+    if np.ma.is_masked(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if missing is None:
+        return X
+    mask = BooleanMatrix.mask(missing, X.shape).to_csr(np.float64)
+    if sparse.issparse(X):
+        return sparse.csr_array(X, dtype=np.float64) + np.nan * mask
+    filled = np.array(X, dtype=np.float64)
+    filled[mask.nonzero()] = np.nan
+    return filled
+
+
+class BinarizerWord(StrOptions):
+    """Constraint of scikit-learn for a parameter that may be a word for a binarizer."""
+
+    def __init__(self) -> None:
+        super().__init__(set(_SYNTAX))
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Tell whether a value is such a word."""
+        try:
+            return isinstance(val, str) and _of_word(val) is not None
+        except InputError:
+            return False
