@@ -3,14 +3,15 @@
 import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from elbmf import comparison, ranks
 from elbmf.cli.console import Console
-from elbmf.cli.tables import times
+from elbmf.cli.tables import size, times
 from elbmf.palm import State
 from elbmf.reports import Report
 
-__all__ = ["ComparisonProgress", "Progress", "RankProgress"]
+__all__ = ["ComparisonProgress", "FileProgress", "Progress", "RankProgress"]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
@@ -162,3 +163,27 @@ class ComparisonProgress:
         done = progress.number - 1 + (0.0 if report is None else report.progress)
         text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
         self._line.show(lambda: (text, done / progress.total))
+
+
+class FileProgress:
+    """Shows how far a file is downloaded or read; two observers.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._line = _Line(console, 1)
+
+    def downloaded(self, name: str, done: int, total: int | None) -> None:
+        """Take note of bytes that came."""
+        of_all = f" of {size(total)}" if total else ""
+        share = done / total if total else 0.0
+        self._line.show(lambda: (f"downloading {name}  {size(done)}{of_all}", share))
+
+    def read(self, path: Path, done: int, total: int) -> None:
+        """Take note of bytes that were read."""
+        share = done / total if total else 0.0
+        self._line.show(lambda: (f"reading {path.name}  {size(done)} of {size(total)}", share))

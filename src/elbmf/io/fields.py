@@ -62,7 +62,7 @@ class Span:
 
 
 class FieldReader:
-    """Reads the lines of a file whose columns are known, and says where one is bad.
+    r"""Reads the lines of a file whose columns are known, and says where one is bad.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class FieldReader:
     >>> from elbmf.io.fields import Column, FieldReader
     >>> columns = [Column("user", "whole"), Column("date"), Column("stars", "decimal")]
     >>> reader = FieldReader("ratings.csv", b",", columns, "Download it again.")
-    >>> values = reader.read(b"7,2005,3.5\\n9,2004,5\\n")
+    >>> values = reader.read(b"7,2005,3.5\n9,2004,5\n")
     >>> values["user"].tolist(), values["stars"].tolist()
     ([7, 9], [3.5, 5.0])
     """

@@ -106,7 +106,7 @@ def split_lines(block, delimiter, kinds, wholes, decimals, spans):
         for field in range(last + 1):
             kind = kinds[field]
             start = at
-            if kind == WHOLE or kind == DECIMAL:
+            if kind in (WHOLE, DECIMAL):
                 value = np.int64(0)
                 divisor = 1.0
                 digits = 0

@@ -1,4 +1,4 @@
-"""Where the files of a data set lie: in a folder, in a zip archive, or beside the one that is given.
+"""Where the files of a data set lie: in a folder, in a zip archive, or beside one that is given.
 
 Owners publish archives; people unpack them, or not, and name the archive, the folder or the file.
 """
