@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from elbmf.datasets.catalog import DataSet, get, load
+from elbmf.datasets.catalog import DataSet, get, load, loader_of
 from elbmf.datasets.download import digest
 from elbmf.datasets.standin import stand_in
 from elbmf.datasets.store import check_free, data_folder, save_prepared
@@ -50,7 +51,7 @@ def prepare(
     made_of: dict[str, Any] = {"from": source.resolve().name}
     if source.is_file():
         made_of |= {"bytes": source.stat().st_size, "sha256": digest(source)}
-    info = {**_told(data_set), "options": _sayable(options), "made_of": made_of}
+    info = {**_told(data_set), "options": _all_options(name, options), "made_of": made_of}
     return save_prepared(place, data_set.name, data, info, overwrite=overwrite)
 
 
@@ -110,9 +111,11 @@ def _told(data_set: DataSet) -> dict[str, Any]:
     }
 
 
-def _sayable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options as JSON can hold them: paths as text."""
+def _all_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a loader, given or not, as JSON can hold them: paths as text."""
+    parameters = inspect.signature(loader_of(name)).parameters.values()
+    options = {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
     return {
-        name: os.fspath(value) if isinstance(value, os.PathLike) else value
-        for name, value in options.items()
+        option: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for option, value in {**options, **given}.items()
     }

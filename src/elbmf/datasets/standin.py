@@ -55,11 +55,9 @@ def stand_in(
     if not (math.isfinite(scale) and scale > 0):
         raise InputError(f"scale must be a number above 0; got {scale}.")
     n, m = (max(1, round(side * scale)) for side in shape)
-    side = math.sqrt(_IN_TILES * density / n_tiles)
-    height, width = (
-        (max(1, round(0.5 * side * length)), min(length, max(1, round(1.5 * side * length))))
-        for length in (n, m)
-    )
+    area = _IN_TILES * density * n * m / n_tiles
+    height = _around(min(n, math.sqrt(area * n / m)), n)
+    width = _around(2 * area / sum(height), m)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     # Noise is drawn after the tiles: with the same seed, the same tiles.
     tiled = make_tiles((n, m), n_tiles, height=height, width=width, overlap=True, random_state=seed)
@@ -74,3 +72,9 @@ def stand_in(
         f"{noise:.4g}. Nothing in it is real."
     ]
     return PreparedData(LabelledMatrix(made.A), {"tiles": labels}, {}, notes)
+
+
+def _around(mean: float, most: int) -> tuple[int, int]:
+    """Return a range of whole numbers from half of a mean on, whose middle it is if possible."""
+    low = min(most, max(1, math.ceil(0.5 * mean)))
+    return low, min(most, max(low, round(2 * mean - low)))

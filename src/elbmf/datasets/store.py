@@ -277,7 +277,10 @@ def _beside(base: Path, suffix: str) -> Path:
 def _write_side(path: Path, columns: dict[str, list[str]]) -> None:
     with replacing(path, compress=True) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+        # The writer does not quote a carriage return by itself; the reader ends a line there.
+        returns = any("\r" in value for values in columns.values() for value in values)
+        quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+        writer = csv.writer(text, delimiter="\t", lineterminator="\n", quoting=quoting)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         text.flush()

@@ -136,7 +136,7 @@ class FieldReader:
             values |= {name: row[:lines] for name, row in zip(names, array, strict=True)}
         for name, bounds in zip(named["text"], spans, strict=True):
             values[name] = Span(data, bounds[:lines], self.line)
-        self.line += room - 1 if block.endswith(b"\n") else room
+        self.line += room - 1 if not block or block.endswith(b"\n") else room
         return values
 
     def blocks(self, stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -199,7 +199,10 @@ def _line_start(block: bytes, position: int) -> int:
 
 
 def _shown(text: bytes) -> str:
-    shown = text.decode("utf-8", "backslashreplace")
+    try:
+        shown = text.decode()
+    except UnicodeDecodeError:
+        return repr(text[:_SHOWN])[1:]
     return repr(shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…")
 
 

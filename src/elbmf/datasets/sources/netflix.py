@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -52,8 +52,7 @@ def load(path: str | os.PathLike[str], *, threshold: float = 3.5) -> PreparedDat
     """
     place = Place(path)
     reader = _Sections(threshold)
-    for file, stream in _streams(place):
-        reader.read(file, stream)
+    _read_each(place, reader.read)
     likes = reader.likes
     if not likes.ratings:
         raise FileFormatError(f"{path}: has no ratings. {_ADVICE}")
@@ -78,8 +77,8 @@ def load(path: str | os.PathLike[str], *, threshold: float = 3.5) -> PreparedDat
     return PreparedData(table, labels, {}, notes)
 
 
-def _streams(place: Place) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the files of ratings, by name and opened."""
+def _read_each(place: Place, read: Callable[[str, IO[bytes]], None]) -> None:
+    """Call a function with the name and the stream of each file of ratings."""
     lowered = place.path.name.lower()
     if place.file is not None and lowered.removesuffix(".gz").endswith((".tar", ".tgz")):
         with (
@@ -90,13 +89,13 @@ def _streams(place: Place) -> Iterator[tuple[str, IO[bytes]]]:
             for member in archive:
                 inside = archive.extractfile(member) if member.isfile() else None
                 if inside is not None and PurePosixPath(member.name).name.startswith("mv_"):
-                    yield f"{place.path}/{member.name}", inside
+                    read(f"{place.path}/{member.name}", inside)
         return
     patterns = ("combined_data_*.txt", "mv_*.txt")
     names = [place.file] if place.file else place.need("the ratings", *patterns)
     for name in names:
         with place.open(name) as stream:
-            yield place.label(name), stream
+            read(place.label(name), stream)
 
 
 class _Sections:
