@@ -279,8 +279,12 @@ def _write_side(path: Path, columns: dict[str, list[str]]) -> None:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         # The writer does not quote a carriage return by itself; the reader ends a line there.
         returns = any("\r" in value for values in columns.values() for value in values)
-        quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n", quoting=quoting)
+        writer = csv.writer(
+            text,
+            delimiter="\t",
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+        )
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         text.flush()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
+from pathlib import PurePosixPath
 from typing import Any
 
 from elbmf.datasets.prepared import PreparedData
 from elbmf.datasets.sources.places import Place, told_apart
-from elbmf.datasets.sources.ratings import Likes, check_range
+from elbmf.datasets.sources.ratings import GREATEST_ID, Likes, check_range
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
 from elbmf.io.fields import Column, FieldReader, header_fields
@@ -122,37 +122,32 @@ def _read_movies(place: Place) -> dict[int, tuple[str, str]]:
     found = place.find(*_MOVIES)
     if not found:
         return {}
-    name = found[0]
-    with place.open(name) as stream:
+    with place.open(found[0]) as stream:
         data = stream.read()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         # The older sets are in Latin-1, which no byte contradicts.
         text = data.decode("latin-1")
-    if "u.item" in name:
-        lines: Any = (line.split("|") for line in text.splitlines())
-        genres = _genre_names(place)
-    elif ".dat" in name:
-        lines = (line.split("::") for line in text.splitlines())
-        genres = []
-    else:
-        lines = csv.reader(io.StringIO(text))
-        next(lines, None)
-        genres = []
+    delimiter = {"movies.dat": "::", "u.item": "|"}.get(PurePosixPath(found[0]).name.lower(), ",")
+    genres = _genre_names(place) if delimiter == "|" else []
     movies: dict[int, tuple[str, str]] = {}
-    for number, fields in enumerate(lines, 2 if name.lower().endswith(".csv") else 1):
-        if not fields or fields == [""]:
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        # Only the files with commas have a header, and quotes around titles.
+        if not line.strip() or (delimiter == "," and number == 1):
             continue
-        if len(fields) < 3 or not fields[0].isdecimal():
+        fields = next(csv.reader([line])) if delimiter == "," else line.split(delimiter)
+        if len(fields) < 3 or not fields[0].isdecimal() or int(fields[0]) > GREATEST_ID:
             raise FileFormatError(
-                f"{place.label(name)}, line {number}: expected the id, the title and the genres of "
-                f"a movie, found {'|'.join(fields)[:60]!r}. Download it again, or remove it: "
-                "movies then have no titles."
+                f"{place.label(found[0])}, line {number}: expected the id, the title and the "
+                f"genres of a movie separated by {delimiter!r}, found {line[:60]!r}. Download it "
+                "again, or remove it: movies then have no titles."
             )
-        flags = fields[-len(genres) :] if genres else []
-        kinds = "|".join(g for g, flag in zip(genres, flags, strict=False) if flag == "1")
-        movies[int(fields[0])] = (fields[1], kinds if "u.item" in name else fields[2])
+        kinds = fields[2]
+        if delimiter == "|":
+            flags = fields[len(fields) - len(genres) :]
+            kinds = "|".join(g for g, flag in zip(genres, flags, strict=False) if flag == "1")
+        movies[int(fields[0])] = (fields[1], kinds)
     return movies
 
 

@@ -150,7 +150,7 @@ def _read_titles(place: Place) -> dict[int, tuple[str, str]]:
     if not found:
         return {}
     with place.open(found[0]) as stream:
-        lines = stream.read().decode("latin-1").splitlines()
+        lines = stream.read().decode("latin-1").replace("\r\n", "\n").split("\n")
     titles: dict[int, tuple[str, str]] = {}
     for number, line in enumerate(lines, 1):
         # Titles have commas, too.

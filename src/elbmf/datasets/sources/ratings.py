@@ -10,10 +10,10 @@ from scipy import sparse
 
 from elbmf.io.fields import FieldReader
 
-__all__ = ["Likes", "check_range"]
+__all__ = ["GREATEST_ID", "Likes", "check_range"]
 
 # Ids are positions in an array, so that beyond this something else stands in their column.
-_GREATEST_ID = 1 << 28
+GREATEST_ID = 1 << 28
 
 
 def check_range(
@@ -23,7 +23,7 @@ def check_range(
     name: str,
     expected: str,
     least: float = 1,
-    most: float = _GREATEST_ID,
+    most: float = GREATEST_ID,
 ) -> None:
     """Raise where a number is not in its range, as where columns are in another order.
 
