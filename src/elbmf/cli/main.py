@@ -32,6 +32,7 @@ examples:
   elbmf score result data.csv                measure a saved result
   elbmf transform result new.csv -o new.tsv  describe new rows by saved components
   elbmf convert data.csv data.npz            change the format of a matrix
+  elbmf data list                            see the data sets of the paper
 
 'elbmf COMMAND --help' explains a command."""
 

@@ -3,15 +3,19 @@
 import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elbmf import comparison, ranks
 from elbmf.cli.console import Console
-from elbmf.cli.tables import times
-from elbmf.experiments import running as experiments
+from elbmf.cli.tables import size, times
 from elbmf.palm import State
 from elbmf.reports import Report
 
-__all__ = ["ComparisonProgress", "ExperimentProgress", "Progress", "RankProgress"]
+if TYPE_CHECKING:
+    from elbmf.experiments import running as experiments
+
+__all__ = ["ComparisonProgress", "ExperimentProgress", "FileProgress", "Progress", "RankProgress"]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
@@ -165,6 +169,30 @@ class ComparisonProgress:
         self._line.show(lambda: (text, done / progress.total))
 
 
+class FileProgress:
+    """Shows how far a file is downloaded or read; two observers.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._line = _Line(console)
+
+    def downloaded(self, name: str, done: int, total: int | None) -> None:
+        """Take note of bytes that came."""
+        of_all = f" of {size(total)}" if total else ""
+        share = done / total if total else 0.0
+        self._line.show(lambda: (f"downloading {name}  {size(done)}{of_all}", share))
+
+    def read(self, path: Path, done: int, total: int) -> None:
+        """Take note of bytes that were read."""
+        share = done / total if total else 0.0
+        self._line.show(lambda: (f"reading {path.name}  {size(done)} of {size(total)}", share))
+
+
 class ExperimentProgress:
     """Shows how far an experiment is; an observer.
 
@@ -177,7 +205,7 @@ class ExperimentProgress:
     def __init__(self, console: Console) -> None:
         self._line = _Line(console)
 
-    def __call__(self, progress: experiments.Progress) -> None:
+    def __call__(self, progress: "experiments.Progress") -> None:
         """Take note of a task that begins."""
         task = ", ".join(f"{name} {value}" for name, value in progress.task.items())
         text = f"{progress.experiment}: {progress.done} of {progress.total} tasks  {task}"

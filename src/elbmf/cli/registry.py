@@ -54,6 +54,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.score"),
     Command("convert", "Turn a matrix file into another format.", "elbmf.cli.convert"),
     Command("info", "Look at a matrix file or a saved result.", "elbmf.cli.info"),
+    Command("data", "Get and prepare the data sets of the paper.", "elbmf.cli.data"),
     Command("reproduce", "Measure and draw the paper's figures anew.", "elbmf.cli.reproduce"),
     Command("demo", "Factorize images of digits and draw what was found.", "elbmf.cli.demo"),
 )

@@ -1,6 +1,6 @@
-"""Flags of a method or a search, derived from its class.
+"""Flags of a method or a search, derived from its class, and of a function that reads files.
 
-That is from its signature, its constraints and its numpydoc description.
+That is from the signature, the constraints or types, and the numpydoc description.
 
 A new method or parameter needs nothing here.
 """
@@ -9,13 +9,15 @@ import argparse
 import inspect
 import re
 import textwrap
+import typing
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
+from types import NoneType, UnionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, Options, make_constraint
+from sklearn.utils._param_validation import Interval, Options, StrOptions, make_constraint
 
 from elbmf.cli.wording import flag
 from elbmf.errors import InputError
@@ -28,6 +30,7 @@ __all__ = [
     "by_any_name",
     "given",
     "long_flag",
+    "options_of",
     "parameters_of",
 ]
 
@@ -116,7 +119,9 @@ class Parameter:
                 return value
         sayable = [str(c) for c in allowed if isinstance(c, Interval)]
         sayable += [f"one of {', '.join(self.choices)}"] if self.choices else []
-        expected = " or ".join(sayable) or "a whole number"
+        expected = " or ".join(sayable) or (
+            "a number" if float in self.numbers else "a whole number"
+        )
         raise argparse.ArgumentTypeError(f"must be {expected}, got {text!r}")
 
     def help(self, names: set[str]) -> str:
@@ -154,6 +159,29 @@ def parameters_of(method: type[BaseEstimator]) -> list[Parameter]:
         if parameter.default is not inspect.Parameter.empty
     ]
     return [parameter for parameter in parameters if parameter.has_choice]
+
+
+def options_of(function: Callable[..., Any]) -> list[Parameter]:
+    """Return the keyword-only parameters of a function, with constraints from their types."""
+    descriptions = _numpydoc_parameters(function.__doc__ or "")
+    types = typing.get_type_hints(function)
+    return [
+        Parameter(name, parameter.default, _constraints(types[name]), descriptions.get(name, ""))
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+
+
+def _constraints(annotation: Any) -> list[Any]:
+    """Return the constraints that a type is, as scikit-learn writes them."""
+    if typing.get_origin(annotation) in (typing.Union, UnionType):
+        parts = [_constraints(part) for part in typing.get_args(annotation)]
+        return list(dict.fromkeys(each for part in parts for each in part))
+    if typing.get_origin(annotation) is typing.Literal:
+        return [StrOptions(set(typing.get_args(annotation)))]
+    known = {bool: "boolean", int: Integral, float: Real, NoneType: None}
+    # What else there is, such as paths, is written as text.
+    return [known.get(annotation, str)]
 
 
 def add_flags(

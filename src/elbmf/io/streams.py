@@ -9,10 +9,11 @@ import secrets
 import shutil
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from elbmf.errors import FileFormatError, InputError
 
@@ -21,10 +22,12 @@ __all__ = [
     "first_bytes",
     "line_blocks",
     "open_bytes",
+    "open_raw",
     "reading",
     "reason",
     "replacing",
     "temporary_sibling",
+    "watching",
     "writing",
 ]
 
@@ -61,10 +64,54 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: could not be read: {error.strerror or error}.") from error
 
 
+# Called with a file, how many of its bytes were read, and how many it has.
+_Watcher = Callable[[Path, int, int], None]
+_WATCHER: ContextVar[_Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watching(watcher: _Watcher) -> Iterator[None]:
+    """Call a function with each file that `open_raw` opens within, and how far it has been read.
+
+    Parameters
+    ----------
+    watcher : callable
+        Called with the path, the number of bytes read and the size of the file, about once for
+        each megabyte.
+    """
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
+class _Watched(io.FileIO):
+    """A file that tells how far it has been read."""
+
+    def __init__(self, path: Path, watcher: _Watcher) -> None:
+        super().__init__(path, "rb")
+        self._path, self._watcher = path, watcher
+        self._size = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: Any) -> int | None:
+        count = super().readinto(buffer)
+        self._watcher(self._path, self.tell(), self._size)
+        return count
+
+
+def open_raw(path: Path) -> io.BufferedReader:
+    """Open a file for reading bytes as they are; who is `watching` is told."""
+    watcher = _WATCHER.get()
+    if watcher is None:
+        return open(path, "rb")
+    return io.BufferedReader(_Watched(path, watcher), 1 << 20)
+
+
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes; gzip is recognised by content and undone."""
-    with reading(path), open(path, "rb") as raw:
+    with reading(path), open_raw(path) as raw:
         if raw.peek(2)[:2] == GZIP_MAGIC:
             with gzip.open(raw, "rb") as unzipped:
                 yield io.BufferedReader(unzipped, 1 << 20)

@@ -1,0 +1,171 @@
+"""Getting the files that owners let anyone download."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import http.client
+import logging
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elbmf._version import __version__
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.streams import open_raw, reading, reason, writing
+
+__all__ = ["RemoteFile", "digest", "download"]
+
+_LOG = logging.getLogger(__name__)
+_CHUNK = 1 << 20
+_SECONDS = 60.0
+
+# Called with the name of a file, how many bytes are there, and how many it has if that is known.
+Observer = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file that its owner publishes.
+
+    Parameters
+    ----------
+    url : str
+        Where.
+    checksum : str, optional
+        Algorithm and digest, such as ``"md5:ce57…"``, if the owner publishes one.
+    """
+
+    url: str
+    checksum: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return self.url.rpartition("/")[2]
+
+
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """Return the digest of a file in hexadecimal digits."""
+    with reading(path), open_raw(path) as stream:
+        return hashlib.file_digest(
+            stream, lambda: hashlib.new(algorithm, usedforsecurity=False)
+        ).hexdigest()
+
+
+def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer) -> Path:
+    """Download a file, unless it is there; what was interrupted goes on where it was.
+
+    Parameters
+    ----------
+    remote : RemoteFile
+        What to download.
+    folder : Path
+        Where to put it; made if need be.
+    page : str
+        Where a user can get it with a browser, for messages.
+    observer : callable
+        Told how far it is.
+
+    Returns
+    -------
+    Path
+        The file, whose checksum is right where one is known.
+    """
+    target = folder / remote.name
+    if target.exists():
+        _verify(remote, target)
+        _LOG.info("%s: downloaded before", target)
+        return target
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + ".part")
+    done = partial.stat().st_size if partial.exists() else 0
+    try:
+        with _opened(remote, done) as response:
+            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
+                done = 0  # The server begins from the start.
+            length = response.headers.get("Content-Length")
+            total = done + int(length) if length else None
+            _check_room(folder, remote, (total or 0) - done)
+            with writing(partial), open(partial, "ab" if done else "wb") as stream:
+                while chunk := response.read(_CHUNK):
+                    _write(stream, chunk, folder, remote)
+                    done += len(chunk)
+                    observer(remote.name, done, total)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
+            partial.unlink()
+            return download(remote, folder, page=page, observer=observer)
+        raise InputError(
+            f"{remote.url}: the server answers {error.code} ({error.reason}). The owner may have "
+            f"moved the file: look for {remote.name} on {page}, and pass it with --from."
+        ) from error
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as e:
+        cause = e.reason if isinstance(e, urllib.error.URLError) else e
+        why = cause if isinstance(cause, str) else reason(cause)
+        raise InputError(
+            f"{remote.url}: could not be downloaded ({why}). Check the connection and run the "
+            f"command again, or get the file from {page} and pass it with --from."
+        ) from e
+    if total is not None and done < total:
+        raise InputError(
+            f"{remote.url}: the connection ended after {done} of {total} bytes. Run the command "
+            "again: it goes on from there."
+        )
+    try:
+        _verify(remote, partial)
+    except FileFormatError:
+        partial.unlink()
+        raise
+    with writing(target):
+        os.replace(partial, target)
+    return target
+
+
+def _opened(remote: RemoteFile, done: int) -> Any:
+    headers = {"User-Agent": f"elbmf/{__version__}"}
+    if done:
+        headers["Range"] = f"bytes={done}-"
+    request = urllib.request.Request(remote.url, headers=headers)
+    return urllib.request.urlopen(request, timeout=_SECONDS)
+
+
+def _write(stream: Any, chunk: bytes, folder: Path, remote: RemoteFile) -> None:
+    try:
+        stream.write(chunk)
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _full(folder, remote) from error
+        raise
+
+
+def _check_room(folder: Path, remote: RemoteFile, needed: int) -> None:
+    if shutil.disk_usage(folder).free < needed:
+        raise _full(folder, remote)
+
+
+def _full(folder: Path, remote: RemoteFile) -> InputError:
+    return InputError(
+        f"{folder}: the disk has no room for {remote.name}. Free some and run the command again, "
+        "or choose another folder with -o."
+    )
+
+
+def _verify(remote: RemoteFile, path: Path) -> None:
+    """Raise where the checksum of a file is not what its owner says."""
+    if remote.checksum is None:
+        return
+    algorithm, _, expected = remote.checksum.partition(":")
+    found = digest(path, algorithm)
+    if found != expected:
+        raise FileFormatError(
+            f"{path}: expected the {algorithm} checksum {expected}, found {found}: the file is "
+            "damaged, or another one. Remove it, if it is still there, and download it again."
+        )

@@ -1,0 +1,153 @@
+"""Where the files of a data set lie: in a folder, in a zip archive, or beside one that is given.
+
+Owners publish archives; people unpack them, or not, and name the archive, the folder or the file.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.streams import first_bytes, open_bytes, open_raw, reading, reason
+
+__all__ = ["Place", "archive_errors", "told_apart"]
+
+_ZIP_MAGIC = b"PK\x03\x04"
+
+
+@contextmanager
+def archive_errors(path: Path) -> Iterator[None]:
+    """Turn the errors of reading a file or an archive into clear ones."""
+    try:
+        with reading(path):
+            yield
+    except (zipfile.BadZipFile, tarfile.TarError) as error:
+        raise FileFormatError(
+            f"{path}: the archive is damaged or cut off ({reason(error)}). Download it again."
+        ) from error
+    except (NotImplementedError, RuntimeError) as error:
+        if isinstance(error, RecursionError):
+            raise
+        raise FileFormatError(
+            f"{path}: the archive cannot be read ({reason(error)}). Unpack it, and give the folder."
+        ) from error
+
+
+class Place:
+    """The files around a path that a user gave.
+
+    Parameters
+    ----------
+    path : path-like
+        A folder, which may hold the files in a folder of its own, a zip archive, or a file.
+
+    Attributes
+    ----------
+    path : Path
+        The path.
+    file : str or None
+        The name of the file, if it is one, and not an archive.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.file: str | None = None
+        self._zipped = False
+        self._folder = self.path
+        self._names: list[str] = []
+        if self.path.is_dir():
+            found = [*self.path.glob("*"), *self.path.glob("*/*")]
+            self._names = [each.relative_to(self.path).as_posix() for each in found]
+            return
+        head, gzipped = first_bytes(self.path)
+        self._zipped = not gzipped and (
+            head.startswith(_ZIP_MAGIC) or self.path.suffix.lower() == ".zip"
+        )
+        if self._zipped:
+            with archive_errors(self.path), zipfile.ZipFile(self.path) as archive:
+                self._names = [each.filename for each in archive.infolist() if not each.is_dir()]
+        else:
+            self.file = self.path.name
+            self._folder = self.path.parent
+            self._names = [each.name for each in self._folder.glob("*")]
+
+    def find(self, *patterns: str) -> list[str]:
+        """Return the files whose names match the first pattern that any matches, in order.
+
+        Parameters
+        ----------
+        *patterns : str
+            As in a shell, without regard to case; a name may also end in ``.gz``.
+        """
+        for pattern in patterns:
+            found = [
+                name
+                for name in self._names
+                if "__MACOSX" not in name and _matches(PurePosixPath(name).name, pattern)
+            ]
+            if found:
+                depth = min(name.count("/") for name in found)
+                return sorted(name for name in found if name.count("/") == depth)
+        return []
+
+    def need(self, what: str, *patterns: str) -> list[str]:
+        """Return what `find` finds, or raise an error that says what was looked for."""
+        found = self.find(*patterns)
+        if not found:
+            kind = "archive" if self._zipped else "folder"
+            seen = ", ".join(sorted(self._names)[:5]) or "nothing"
+            raise InputError(
+                f"{self.path}: expected {what} ({' or '.join(patterns)}) in the {kind}, found "
+                f"{seen}{', …' if len(self._names) > 5 else ''}. Give the file, or the archive or "
+                "folder as its owner publishes it."
+            )
+        return found
+
+    def label(self, name: str) -> str:
+        """Return what to call a file in messages."""
+        return f"{self.path}/{name}" if self._zipped else str(self._folder / name)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file for reading bytes; gzip is undone."""
+        if not self._zipped:
+            with archive_errors(self._folder / name), open_bytes(self._folder / name) as stream:
+                yield stream
+            return
+        with (
+            archive_errors(self.path),
+            open_raw(self.path) as raw,
+            zipfile.ZipFile(raw) as archive,
+            archive.open(name) as stream,
+        ):
+            yield stream
+
+
+def _matches(name: str, pattern: str) -> bool:
+    name = name.lower()
+    return fnmatch(name, pattern) or fnmatch(name, pattern + ".gz")
+
+
+def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
+    """Return names such that no two are equal: those that come twice are followed by their id.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names, "" where there is none: the id then is the name.
+    ids : sequence of str
+        Ids, no two of which are equal.
+    """
+    times = Counter(names)
+    return [
+        own if not name else f"{name} [{own}]" if times[name] > 1 else name
+        for name, own in zip(names, ids, strict=True)
+    ]
