@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from elbmf.datasets import DATA_SETS
-from elbmf.experiments.drawing import plain_axes
+from elbmf.experiments.drawing import legend_below, plain_axes
 from elbmf.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
 from elbmf.experiments.real_sets import names_of_sets, open_set, rank_of
 from elbmf.plots import new_figure
@@ -18,6 +18,11 @@ __all__ = ["EXPERIMENT"]
 
 _TABLE = "sets"
 _PAPER, _HERE = "paper", "here"
+_STYLES = {
+    _PAPER: ("in the paper's table", "#0072B2", "o"),
+    _HERE: ("prepared here", "#D55E00", "D"),
+}
+_PANELS = {"rows": "rows", "columns": "columns", "density": "density", "rank": "rank"}
 _WHERE = "App. C, Table 1"
 _CLOSE = 0.02  # relative difference of counts, which change with every release of the data
 
@@ -49,42 +54,21 @@ def _measure(task: Task, settings: Settings) -> Tables:
 
 
 def _draw(tables: Tables) -> Mapping[str, Figure]:
-    """Draw the sets by number of cells and density."""
-    figure = new_figure(9, 5.2)
-    axes = figure.subplots()
-    for origin, label, colour, marker, filled in (
-        (_PAPER, "in the paper", "#0072B2", "o", False),
-        (_HERE, "prepared here", "#D55E00", "D", True),
-    ):
-        rows = [row for row in tables[_TABLE] if row["origin"] == origin]
-        axes.scatter(
-            [row["rows"] * row["columns"] for row in rows],
-            [row["density"] for row in rows],
-            s=[18 + 1.2 * row["rank"] for row in rows],
-            marker=marker,
-            edgecolors=colour,
-            facecolors=colour if filled else "none",
-            label=label,
-        )
-        for row in rows:
-            axes.annotate(
-                row["set"],
-                (row["rows"] * row["columns"], row["density"]),
-                xytext=(0, 7 if filled else -14),
-                textcoords="offset points",
-                ha="center",
-                fontsize=8,
-                color=colour,
-            )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.margins(0.12)
-    axes.set_xlabel("cells")
-    axes.set_ylabel("density")
-    plain_axes(axes)
-    figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False
-    )
+    """Draw a line for each set and a panel for each figure of the table."""
+    rows = sorted(tables[_TABLE], key=lambda row: (row["origin"] == _PAPER, row["ones"]))
+    figure = new_figure(10, 1.3 + 0.24 * len(rows))
+    panels = figure.subplots(1, len(_PANELS), sharey=True)
+    for axes, (column, title) in zip(panels, _PANELS.items(), strict=True):
+        for origin, (label, colour, marker) in _STYLES.items():
+            at = [line for line, row in enumerate(rows) if row["origin"] == origin]
+            axes.plot([rows[line][column] for line in at], at, marker, color=colour, label=label)
+        if column != "rank":
+            axes.set_xscale("log")
+        axes.margins(x=0.1)
+        axes.set_title(title, loc="left")
+        plain_axes(axes)
+    panels[0].set_yticks(range(len(rows)), [row["set"] for row in rows])
+    legend_below(figure, panels[0], len(_STYLES))
     return {"data-sets": figure}
 
 
