@@ -1,0 +1,213 @@
+"""Tables of patents: fields of tab-separated text, numbers of patents, links between their groups.
+
+A patent is known by letters and a number: the letters say what kind it is, and utility patents have
+none. A group is known by its symbol, as in ``A01B 1/02``.
+"""
+
+import numpy as np
+
+from elbmf.kernels.compiling import kernel
+
+__all__ = [
+    "CODES_PER_CLASS",
+    "CODES_PER_SECTION",
+    "CODES_PER_SUBCLASS",
+    "NUMBER_BITS",
+    "locate_fields",
+    "mark_links",
+    "patent_keys",
+    "symbol_codes",
+]
+
+NUMBER_BITS = 27
+CODES_PER_SUBCLASS = 10_000
+CODES_PER_CLASS = 26 * CODES_PER_SUBCLASS
+CODES_PER_SECTION = 100 * CODES_PER_CLASS
+
+
+@kernel()
+def locate_fields(text, fields, wanted, places):
+    """Find where the wanted fields of each line are, without the quotes around them.
+
+    Parameters
+    ----------
+    text : array of uint8
+        Whole lines; fields are parted by tabs, and may be in double quotes, which then may contain
+        tabs, line ends and doubled quotes.
+    fields : int
+        How many fields each line has.
+    wanted : array of int
+        Numbers of fields, ascending.
+    places : array of int, of shape (lines, wanted, 2)
+        Told the start and the end of each.
+
+    Returns
+    -------
+    lines : int
+        How many were read: all, or those before the bad one.
+    bad : int
+        Where a line begins that has another number of fields or an open quote, or −1.
+    found : int
+        How many fields that line has; −1 for an open quote.
+    """
+    size = text.shape[0]
+    lines = 0
+    at = 0
+    while at < size:
+        begin = at
+        field = 0
+        next_wanted = 0
+        while True:
+            if at < size and text[at] == 34:
+                start = at + 1
+                at = start
+                while at < size and not (text[at] == 34 and (at + 1 == size or text[at + 1] != 34)):
+                    at += 2 if text[at] == 34 else 1
+                if at >= size:
+                    return lines, begin, -1
+                end = at
+                at += 1
+                while at < size and text[at] != 9 and text[at] != 10:
+                    at += 1
+            else:
+                start = at
+                while at < size and text[at] != 9 and text[at] != 10:
+                    at += 1
+                end = at
+                if end > start and text[end - 1] == 13 and (at == size or text[at] == 10):
+                    end -= 1
+            if next_wanted < wanted.shape[0] and field == wanted[next_wanted]:
+                places[lines, next_wanted, 0] = start
+                places[lines, next_wanted, 1] = end
+                next_wanted += 1
+            field += 1
+            if at >= size or text[at] == 10:
+                break
+            at += 1
+        at += 1
+        if field != fields:
+            return lines, begin, field
+        lines += 1
+    return lines, -1, fields
+
+
+@kernel()
+def _letter(c):
+    """Return 1 to 26 for a letter of either case, 0 for any other byte."""
+    if 65 <= c <= 90:
+        return c - 64
+    if 97 <= c <= 122:
+        return c - 96
+    return 0
+
+
+@kernel()
+def patent_keys(text, places, keys):
+    """Read the numbers of patents, such as ``10000000``, ``D345393`` and ``RE28671``.
+
+    Into ``keys`` go whole numbers that are equal for equal patents, and −1 for what is none. Those
+    of utility patents are their number.
+    """
+    for line in range(places.shape[0]):
+        at = places[line, 0]
+        end = places[line, 1]
+        kind = np.int64(0)
+        letters = 0
+        while at < end and letters < 2 and _letter(text[at]):
+            kind = kind * 27 + _letter(text[at])
+            letters += 1
+            at += 1
+        number = np.int64(0)
+        good = at < end
+        while at < end:
+            good = good and 48 <= text[at] <= 57
+            if not good:
+                break
+            number = number * 10 + (text[at] - 48)
+            good = number < 1 << NUMBER_BITS
+            at += 1
+        keys[line] = (kind << NUMBER_BITS) + number if good else -1
+
+
+@kernel()
+def symbol_codes(text, places, codes):
+    """Read the main groups in symbols of groups, such as ``A01B1/02`` or ``A01B 1/02``.
+
+    Into ``codes`` go whole numbers: section, class, subclass and main group, each of which can be
+    had by dividing; −1 for an empty symbol, −2 for what is none.
+    """
+    for line in range(places.shape[0]):
+        at = places[line, 0]
+        end = places[line, 1]
+        if at == end:
+            codes[line] = -1
+            continue
+        codes[line] = -2
+        if end - at < 5:
+            continue
+        section = _letter(text[at])
+        tens = np.int64(text[at + 1]) - 48
+        units = np.int64(text[at + 2]) - 48
+        subclass = _letter(text[at + 3])
+        if not (section and subclass and 0 <= tens <= 9 and 0 <= units <= 9):
+            continue
+        at += 4
+        while at < end and text[at] == 32:
+            at += 1
+        group = np.int64(0)
+        digits = 0
+        while at < end and 48 <= text[at] <= 57 and digits < 5:
+            group = group * 10 + (text[at] - 48)
+            digits += 1
+            at += 1
+        if not 1 <= digits <= 4 or (at < end and text[at] != 47):
+            continue
+        codes[line] = (
+            (section - 1) * CODES_PER_SECTION
+            + (10 * tens + units) * CODES_PER_CLASS
+            + (subclass - 1) * CODES_PER_SUBCLASS
+            + group
+        )
+
+
+@kernel()
+def _place(key, direct, patents):
+    """Return where a patent is among the sorted ones, or −1."""
+    if key < 0:
+        return -1
+    if key < direct.shape[0]:
+        return direct[key] - 1
+    low = 0
+    high = patents.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if patents[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < patents.shape[0] and patents[low] == key else -1
+
+
+@kernel()
+def mark_links(citing, cited, direct, patents, offsets, groups, links):
+    """Mark in ``links`` which groups cite which; return how many citations are between known ones.
+
+    ``citing`` and ``cited`` are keys, one of each for a citation. The groups of the patent at place
+    p of the sorted ``patents`` are ``groups[offsets[p]:offsets[p + 1]]``; ``direct`` has p + 1 for
+    each small key, and 0 for those without a patent. ``links`` are packed bits.
+    """
+    used = 0
+    for e in range(citing.shape[0]):
+        p = _place(citing[e], direct, patents)
+        if p < 0:
+            continue
+        q = _place(cited[e], direct, patents)
+        if q < 0:
+            continue
+        used += 1
+        for i in range(offsets[p], offsets[p + 1]):
+            row = groups[i]
+            for j in range(offsets[q], offsets[q + 1]):
+                column = groups[j]
+                links[row, column >> 3] |= np.uint8(1) << np.uint8(column & 7)
+    return used
