@@ -70,5 +70,8 @@ class ColumnsInTurn:
         indptr, starts = np.cumsum(sizes), np.cumsum(starts)
         indices = np.empty(places.size, dtype=np.int32)
         transpose_pattern(indptr, places, starts[:-1].copy(), indices)
+        if places.size < 1 << 31:
+            # scipy widens the indices to the type of these.
+            starts = starts.astype(np.int32)
         shape = (self._rows, indptr.size - 1)
         return sparse.csr_array((np.ones(places.size, dtype), indices, starts), shape=shape)

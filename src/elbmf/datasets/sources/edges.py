@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,6 @@ from elbmf.errors import FileFormatError
 from elbmf.io.cells import is_number
 
 __all__ = ["read_edges"]
-
-_LINES_AT_ONCE = 1 << 17
 
 
 def read_edges(
@@ -40,9 +37,10 @@ def read_edges(
     edges: _Edges | None = None
     with open_published(path) as stream:
         lines = Lines(path, stream)
-        while chunk := list(islice(lines, _LINES_AT_ONCE)):
-            first_line = lines.number - len(chunk) + 1
-            texts = text_of(path, first_line, b"\n".join(chunk)).split("\n")
+        for block in lines.blocks():
+            first_line = lines.number - len(block) + 1
+            text = text_of(path, first_line, b"\n".join(block))
+            texts = text.replace('"', "").split("\n")
             if edges is None:
                 edges = _Edges(path, delimiter, texts[0])
                 if edges.has_header:
@@ -73,32 +71,33 @@ class _Edges:
                 f"{self.fields} fields. For a table with a column for each gene, pass "
                 "layout='wide'."
             )
-        self.has_header = not is_number(fields[-1].strip('" '))
+        self.has_header = not is_number(fields[-1])
         self.sources, self.targets = _Codes(), _Codes()
         self._pieces: list[tuple[int, NDArray, NDArray, NDArray]] = []
 
     def add(self, first_line: int, texts: list[str]) -> None:
-        rows: list[int] = []
-        columns: list[int] = []
-        weights: list[str] = []
-        expected, delimiter = self.fields, self.delimiter
-        for number, text in enumerate(texts, first_line):
-            fields = text.replace('"', "").split(delimiter)
-            if len(fields) != expected or not fields[0] or not fields[1]:
+        fields = [text.split(self.delimiter) for text in texts]
+        if set(map(len, fields)) - {self.fields}:
+            wrong = next(at for at, cut in enumerate(fields) if len(cut) != self.fields)
+            raise FileFormatError(
+                f"{self.path}, line {first_line + wrong}: expected {self.fields} fields (factor, "
+                f"gene, {'motif, ' if self.fields == 4 else ''}weight), as in the first line, "
+                f"found {len(fields[wrong])}: {shown(texts[wrong])}. The line is cut off, or "
+                "fields are separated by something else; download the file again."
+            )
+        sources, targets, *_, weights = zip(*fields, strict=True)
+        rows = np.fromiter(map(self.sources.__getitem__, sources), np.int32, len(sources))
+        columns = np.fromiter(map(self.targets.__getitem__, targets), np.int32, len(targets))
+        for place, names in ((1, self.sources), (2, self.targets)):
+            if "" in names:
+                wrong = (sources if place == 1 else targets).index("")
                 raise FileFormatError(
-                    f"{self.path}, line {number}: expected {expected} fields (factor, gene, "
-                    f"{'motif, ' if expected == 4 else ''}weight), as in the first line, found "
-                    f"{shown(text)}. The line is cut off, or fields are separated by something "
-                    "else; download the file again."
+                    f"{self.path}, line {first_line + wrong}, field {place}: the name is empty. "
+                    "Fill it in or remove the line."
                 )
-            rows.append(self.sources[fields[0]])
-            columns.append(self.targets[fields[1]])
-            weights.append(fields[-1])
-        values = self._numbers(first_line, weights)
-        where = np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
-        self._pieces.append((first_line, *where, values))
+        self._pieces.append((first_line, rows, columns, self._numbers(first_line, weights)))
 
-    def _numbers(self, first_line: int, texts: list[str]) -> NDArray[np.float64]:
+    def _numbers(self, first_line: int, texts: tuple[str, ...]) -> NDArray[np.float64]:
         try:
             values = np.array(texts, dtype=np.float64)
             bad = np.flatnonzero(~np.isfinite(values)).tolist()

@@ -202,7 +202,10 @@ def classified_patents(path: Path, codes_per_group: int, *, first_only: bool) ->
         distinct, inverse = np.unique(codes[has_group] // codes_per_group, return_inverse=True)
         own = [numbers.setdefault(code, len(numbers)) for code in distinct.tolist()]
         entries = entries[has_group] << _GROUP_BITS
-        pieces.append(np.unique(entries + np.array(own, dtype=np.int64)[inverse]))
+        entries += np.array(own, dtype=np.int64)[inverse]
+        # Sorting and comparing neighbours: several times faster than numpy.unique.
+        entries.sort()
+        pieces.append(entries[np.append(True, entries[1:] != entries[:-1])[: entries.size]])
     if not numbers:
         raise FileFormatError(f"{path}: no patent has a group, expected one in each line.")
     if len(numbers) > 1 << _GROUP_BITS:
@@ -222,7 +225,7 @@ def _indexed(
     entries.sort()
     groups = entries & ((1 << _GROUP_BITS) - 1)
     patents = entries >> (_SEQUENCE_BITS + _GROUP_BITS)
-    new_patent = np.concatenate([[True], patents[1:] != patents[:-1]])
+    new_patent = np.append(True, patents[1:] != patents[:-1])
     keep = new_patent if first_only else new_patent | np.append(True, groups[1:] != groups[:-1])
     patents, groups, new_patent = patents[keep], groups[keep], new_patent[keep]
     order = np.argsort(codes)

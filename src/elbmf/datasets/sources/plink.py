@@ -22,8 +22,10 @@ _CELLS_AT_ONCE = 1 << 22
 
 # Two bits to a person, the lowest first: both alleles A1, unknown, one of each, both A2.
 _PAIRS = (np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3
-_CARRIES = np.array([1, MISSING, 1, 0], dtype=np.uint8)[_PAIRS]
-_ALLELES = np.array([2, 0, 1, 0], dtype=np.uint8)[_PAIRS]
+# The four people of a byte in one word: looking up one is much faster than four.
+_CARRIES = np.array([1, MISSING, 1, 0], dtype=np.uint8)[_PAIRS].view(np.uint32).ravel()
+_FIRST_ALLELES = np.array([2, 0, 1, 0])[_PAIRS].sum(axis=1, dtype=np.uint8)
+_UNKNOWN = np.array([0, 1, 0, 0])[_PAIRS].sum(axis=1, dtype=np.uint8)
 
 
 def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
@@ -52,14 +54,17 @@ def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
     with reading(bed):
         packed = np.memmap(bed, np.uint8, "r", offset=3, shape=(len(names), width))
     at_once = max(1, _CELLS_AT_ONCE // len(people))
+    # Bits of the last byte that belong to nobody, made to say both A2.
+    nobody = np.uint8(0xFF & ~(0xFF >> 2 * (4 * width - len(people))))
     for start in range(0, len(names), at_once):
-        block = packed[start : start + at_once]
-        codes = _CARRIES[block].reshape(len(block), -1)[:, : len(people)]
-        alleles = _ALLELES[block].reshape(len(block), -1)[:, : len(people)]
-        known = 2 * np.count_nonzero(codes != MISSING, axis=1)
-        keep = wanted.keeps_counts(alleles.sum(axis=1, dtype=np.int64), known)
+        block = np.array(packed[start : start + at_once])
+        block[:, -1] |= nobody
+        unknown = _UNKNOWN[block].sum(axis=1, dtype=np.int64)
+        first_alleles = _FIRST_ALLELES[block].sum(axis=1, dtype=np.int64)
+        keep = wanted.keeps_counts(first_alleles, 2 * (len(people) - unknown))
         keep &= np.array(right_kind[start : start + at_once])
-        columns.add(codes[keep])
+        codes = _CARRIES[block[keep]].view(np.uint8)
+        columns.add(codes[:, : len(people)])
         kept.extend(names[start + place] for place in np.flatnonzero(keep))
     return Variants(people, kept, columns, len(names))
 

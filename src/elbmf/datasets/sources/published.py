@@ -84,31 +84,46 @@ class Lines:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         self.path = path
         self.number = 0
-        self._lines = self._each(stream)
+        self._blocks = self._read(stream)
+        self._waiting: Iterator[bytes] = iter(())
 
     def __iter__(self) -> Iterator[bytes]:
         return self
 
     def __next__(self) -> bytes:
-        return next(self._lines)
+        for line in self._waiting:
+            self.number += 1
+            return line
+        self._waiting = iter(next(self._blocks))
+        return next(self)
 
-    def _each(self, stream: IO[bytes]) -> Iterator[bytes]:
-        blanks = 0
-        for block in line_blocks(stream):
-            for line in block.removesuffix(b"\n").split(b"\n"):
-                bare = line.removesuffix(b"\r")
-                if self.number + blanks == 0:
-                    bare = bare.removeprefix(codecs.BOM_UTF8)
-                if not bare:
-                    blanks += 1
-                    continue
-                if blanks:
-                    raise FileFormatError(
-                        f"{self.path}, line {self.number + 1}: the line is blank, expected data. "
-                        "Remove the line."
-                    )
-                self.number += 1
-                yield bare
+    def blocks(self) -> Iterator[list[bytes]]:
+        """Yield all further lines in blocks; the last line of a block is the current one."""
+        for block in self._blocks:
+            lines = [*self._waiting, *block]
+            self._waiting = iter(())
+            self.number += len(lines)
+            yield lines
+
+    def _read(self, stream: IO[bytes]) -> Iterator[list[bytes]]:
+        total = blanks = 0
+        for number, raw in enumerate(line_blocks(stream)):
+            text = raw.removeprefix(codecs.BOM_UTF8) if number == 0 else raw
+            lines = text.removesuffix(b"\n").split(b"\n")
+            if b"\r" in text:
+                lines = [line.removesuffix(b"\r") for line in lines]
+            filled = len(lines)
+            while filled and not lines[filled - 1]:
+                filled -= 1
+            if (blanks and filled) or b"" in lines[:filled]:
+                blank = total + 1 if blanks else total + lines.index(b"") + 1
+                raise FileFormatError(
+                    f"{self.path}, line {blank}: the line is blank, expected data. Remove the line."
+                )
+            blanks += len(lines) - filled
+            total += filled
+            if filled:
+                yield lines[:filled]
 
     def first(self, expected: str) -> bytes:
         """Return the next line, which there must be."""
