@@ -1,8 +1,5 @@
 """Citations between groups of patents."""
 
-import csv
-import io
-
 import numpy as np
 import pytest
 from damage import cut, dense, refused, write
@@ -11,7 +8,7 @@ from hypothesis import strategies as st
 
 from elbmf.datasets.sources import patents
 from elbmf.errors import InputError
-from elbmf.kernels.patents import locate_fields, mark_links, patent_keys, symbol_codes
+from elbmf.kernels.patents import mark_links, patent_keys, symbol_codes
 
 PATENTS = ["10000000", "9123456", "3930271", "D345393", "RE28671", "PP12345", "H1234", "T100001"]
 SYMBOLS = [
@@ -178,32 +175,6 @@ def test_options(tmp_path):
         patents.load(tmp_path, level="subgroup")
     with pytest.raises(InputError, match="is not a folder"):
         patents.load(tmp_path / "nothing")
-
-
-cells = st.text(st.sampled_from('ab"\t\n é'), max_size=4)
-
-
-@given(
-    st.integers(1, 4).flatmap(
-        lambda width: st.lists(
-            st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=6
-        )
-    ),
-    st.data(),
-)
-def test_fields_are_where_the_csv_module_finds_them(rows, data):
-    width = len(rows[0])
-    wanted = data.draw(st.lists(st.integers(0, width - 1), unique=True).map(sorted))
-    text = io.StringIO()
-    csv.writer(text, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
-    raw = np.frombuffer(text.getvalue().encode(), dtype=np.uint8)
-    places = np.empty((text.getvalue().count("\n"), len(wanted), 2), dtype=np.int64)
-    lines, bad, found = locate_fields(raw, width, np.array(wanted, dtype=np.int64), places)
-    assert (lines, bad, found) == (len(rows), -1, width)
-    for line, row in enumerate(rows):
-        for at, column in enumerate(wanted):
-            start, end = places[line, at]
-            assert raw[start:end].tobytes().decode().replace('""', '"') == row[column]
 
 
 def places_of(texts):

@@ -1,4 +1,4 @@
-"""Tables of patents: fields of tab-separated text, numbers of patents, links between their groups.
+"""Tables of patents: their numbers, the symbols of groups, and links between groups.
 
 A patent is known by letters and a number: the letters say what kind it is, and utility patents have
 none. A group is known by its symbol, as in ``A01B 1/02``.
@@ -13,7 +13,6 @@ __all__ = [
     "CODES_PER_SECTION",
     "CODES_PER_SUBCLASS",
     "NUMBER_BITS",
-    "locate_fields",
     "mark_links",
     "patent_keys",
     "symbol_codes",
@@ -23,72 +22,6 @@ NUMBER_BITS = 27
 CODES_PER_SUBCLASS = 10_000
 CODES_PER_CLASS = 26 * CODES_PER_SUBCLASS
 CODES_PER_SECTION = 100 * CODES_PER_CLASS
-
-
-@kernel()
-def locate_fields(text, fields, wanted, places):
-    """Find where the wanted fields of each line are, without the quotes around them.
-
-    Parameters
-    ----------
-    text : array of uint8
-        Whole lines; fields are parted by tabs, and may be in double quotes, which then may contain
-        tabs, line ends and doubled quotes.
-    fields : int
-        How many fields each line has.
-    wanted : array of int
-        Numbers of fields, ascending.
-    places : array of int, of shape (lines, wanted, 2)
-        Told the start and the end of each.
-
-    Returns
-    -------
-    lines : int
-        How many were read: all, or those before the bad one.
-    bad : int
-        Where a line begins that has another number of fields or an open quote, or −1.
-    found : int
-        How many fields that line has; −1 for an open quote.
-    """
-    size = text.shape[0]
-    lines = 0
-    at = 0
-    while at < size:
-        begin = at
-        field = 0
-        next_wanted = 0
-        while True:
-            if at < size and text[at] == 34:
-                start = at + 1
-                at = start
-                while at < size and not (text[at] == 34 and (at + 1 == size or text[at + 1] != 34)):
-                    at += 2 if text[at] == 34 else 1
-                if at >= size:
-                    return lines, begin, -1
-                end = at
-                at += 1
-                while at < size and text[at] != 9 and text[at] != 10:
-                    at += 1
-            else:
-                start = at
-                while at < size and text[at] != 9 and text[at] != 10:
-                    at += 1
-                end = at
-                if end > start and text[end - 1] == 13 and (at == size or text[at] == 10):
-                    end -= 1
-            if next_wanted < wanted.shape[0] and field == wanted[next_wanted]:
-                places[lines, next_wanted, 0] = start
-                places[lines, next_wanted, 1] = end
-                next_wanted += 1
-            field += 1
-            if at >= size or text[at] == 10:
-                break
-            at += 1
-        at += 1
-        if field != fields:
-            return lines, begin, field
-        lines += 1
-    return lines, -1, fields
 
 
 @kernel()

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from elbmf.datasets.sources.published import open_published, shown, text_of
 from elbmf.errors import FileFormatError
 from elbmf.io.streams import line_blocks
-from elbmf.kernels.patents import NUMBER_BITS, locate_fields, patent_keys, symbol_codes
+from elbmf.kernels.fields import locate_fields
+from elbmf.kernels.patents import NUMBER_BITS, patent_keys, symbol_codes
 
 __all__ = ["ClassifiedPatents", "classified_patents", "table_blocks"]
 
@@ -119,7 +120,7 @@ def _located(
     text = np.frombuffer(block, dtype=np.uint8)
     places = np.empty((block.count(b"\n") + 1, len(wanted), 2), dtype=np.int64)
     numbers = np.array(list(wanted.values()), dtype=np.int64)
-    lines, bad, found = locate_fields(text, fields, numbers, places)
+    lines, bad, found = locate_fields(text, ord("\t"), fields, numbers, places)
     if bad >= 0:
         number = line + block[:bad].count(b"\n")
         what = "a quote that is not closed" if found < 0 else f"{found}"
