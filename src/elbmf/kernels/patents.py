@@ -142,5 +142,8 @@ def mark_links(citing, cited, direct, patents, offsets, groups, links):
             row = groups[i]
             for j in range(offsets[q], offsets[q + 1]):
                 column = groups[j]
-                links[row, column >> 3] |= np.uint8(1) << np.uint8(column & 7)
+                bit = np.uint8(1) << np.uint8(column & 7)
+                # Most are marked already, and what is not written need not leave the cache.
+                if not links[row, column >> 3] & bit:
+                    links[row, column >> 3] |= bit
     return used

@@ -87,9 +87,11 @@ def table_blocks(path: Path, columns: Columns) -> Iterator[TableBlock]:
                 fields, wanted = len(header), _wanted(path, header, columns)
                 first_line = 2
             block = block.rstrip(b"\r\n")
+            line_ends = raw.count(b"\n")
+            line += line_ends
             if block:
-                yield _located(path, first_line, block, fields, wanted)
-            line += raw.count(b"\n")
+                places = np.empty((line_ends + 1, len(wanted), 2), dtype=np.int64)
+                yield _located(path, first_line, block, fields, wanted, places)
     if not fields:
         raise FileFormatError(f"{path}: the file is empty, expected a table with a header.")
 
@@ -115,10 +117,9 @@ def _wanted(path: Path, header: list[str], columns: Columns) -> dict[str, int]:
 
 
 def _located(
-    path: Path, line: int, block: bytes, fields: int, wanted: dict[str, int]
+    path: Path, line: int, block: bytes, fields: int, wanted: dict[str, int], places: NDArray
 ) -> TableBlock:
     text = np.frombuffer(block, dtype=np.uint8)
-    places = np.empty((block.count(b"\n") + 1, len(wanted), 2), dtype=np.int64)
     numbers = np.array(list(wanted.values()), dtype=np.int64)
     lines, bad, found = locate_fields(text, ord("\t"), fields, numbers, places)
     if bad >= 0:
@@ -224,13 +225,14 @@ def _indexed(
 ) -> ClassifiedPatents:
     """Sort entries of a patent, the place of the group in its list, and the group."""
     entries.sort()
-    groups = entries & ((1 << _GROUP_BITS) - 1)
-    patents = entries >> (_SEQUENCE_BITS + _GROUP_BITS)
-    new_patent = np.append(True, patents[1:] != patents[:-1])
-    keep = new_patent if first_only else new_patent | np.append(True, groups[1:] != groups[:-1])
-    patents, groups, new_patent = patents[keep], groups[keep], new_patent[keep]
+    groups = (entries & ((1 << _GROUP_BITS) - 1)).astype(np.uint16)
+    entries >>= _SEQUENCE_BITS + _GROUP_BITS
+    patents = entries
+    first = np.append(True, patents[1:] != patents[:-1])
+    keep = first if first_only else first | np.append(True, groups[1:] != groups[:-1])
+    offsets = np.append(np.flatnonzero(first[keep]), np.count_nonzero(keep))
+    patents, groups = patents[first], groups[keep]
     order = np.argsort(codes)
     rank = np.empty(codes.size, dtype=np.uint16)
     rank[order] = np.arange(codes.size)
-    offsets = np.append(np.flatnonzero(new_patent), groups.size)
-    return ClassifiedPatents(patents[new_patent], offsets, rank[groups], codes[order])
+    return ClassifiedPatents(patents, offsets, rank[groups], codes[order])
