@@ -57,7 +57,7 @@ def load(
         Share of the weights that become ones, the highest of them; with ties at the edge fewer.
     z : float, optional
         Make ones of the weights with a z-score above this instead, e.g. 1.645, above which 5% of a
-        normal distribution lie. Weights of networks have a heavier tail, so these are more than 5%.
+        normal distribution lie. Where the upper tail is heavier, these are more.
     scope : {"network", "gene", "factor"}
         Among which weights one counts as high: all of the network, those of the same gene, or those
         of the same factor.
@@ -74,9 +74,10 @@ def load(
     Notes
     -----
     The paper sets all weights to zero "except the weights whose z-scores are in the upper 5%
-    quantile". Taken literally that is ``upper=0.05``, and at most 5% are ones; its table of data
-    sets has 5.7% (GBM), 7.3% (LGG) and 8.2% (Cerebellum), which ``z=1.645`` can give, over the
-    network or for each gene. A weight that is not a finite number is an error.
+    quantile". Taken literally that is ``upper=0.05``, and 5% are ones, up to rounding in each
+    scope. The paper's table of data sets has 5.7% (GBM), 7.3% (LGG) and 8.2% (Cerebellum), which
+    ``z=1.645`` can give, over the network or for each gene, and ``upper=0.05`` cannot. A weight
+    that is not a finite number is an error.
 
     A quantile needs all weights at once: a network takes 8 bytes for each pair, 156 MB for the
     largest of the three.

@@ -97,14 +97,6 @@ class Lines:
         self._waiting = iter(next(self._blocks))
         return next(self)
 
-    def blocks(self) -> Iterator[list[bytes]]:
-        """Yield all further lines in blocks; the last line of a block is the current one."""
-        for block in self._blocks:
-            lines = [*self._waiting, *block]
-            self._waiting = iter(())
-            self.number += len(lines)
-            yield lines
-
     def _read(self, stream: IO[bytes]) -> Iterator[list[bytes]]:
         total = blanks = 0
         for number, raw in enumerate(line_blocks(stream)):

@@ -91,9 +91,9 @@ def load(
     -----
     The paper has 10459 samples and 20530 genes, which is how many the files ``HiSeqV2`` of Xena
     have; that of the cohort "TCGA Pan-Cancer (PANCAN)" has all cancer types. The paper's density of
-    5.007% points to z-scores above 1.645 for each gene, since with quantiles it could not be above
-    5%. Values below 0, which the removal of batch effects leaves in raw counts, are 0 for the
-    logarithm.
+    5.007% points to z-scores above 1.645 for each gene, since ``upper=0.05`` makes ones of at most
+    523 samples for each, which is 5.0005%. Values below 0, which the removal of batch effects
+    leaves in raw counts, are 0 for the logarithm.
 
     References
     ----------
