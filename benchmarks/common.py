@@ -57,3 +57,14 @@ def machine() -> str:
         f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}, "
         f"numpy {np.__version__}, scipy {scipy.__version__}, elbmf {elbmf.__version__}"
     )
+
+
+def peak_of_process() -> float:
+    """Resident memory at its highest, of this process alone.
+
+    What ``getrusage`` tells includes that of the process it was started from.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return np.nan
