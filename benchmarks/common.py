@@ -10,7 +10,15 @@ from scipy import sparse
 
 from elbmf.machine import machine
 
-__all__ = ["best_of", "data_argument", "geometric_mean", "load", "machine", "names"]
+__all__ = [
+    "best_of",
+    "data_argument",
+    "geometric_mean",
+    "load",
+    "machine",
+    "names",
+    "peak_of_process",
+]
 
 
 def data_argument(parser: argparse.ArgumentParser) -> None:
@@ -42,3 +50,14 @@ def best_of(function: Callable[[], object], repeats: int) -> float:
 def geometric_mean(values: list[float]) -> float:
     """Mean of ratios."""
     return float(np.exp(np.mean(np.log(values))))
+
+
+def peak_of_process() -> float:
+    """Resident memory at its highest, of this process alone.
+
+    What ``getrusage`` tells includes that of the process it was started from.
+    """
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return np.nan

@@ -6,12 +6,11 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from common import machine
+from common import machine, peak_of_process
 from elbmf import Sofa
 from elbmf.boolean import hamming_distance
 from elbmf.datasets import make_tiles
@@ -39,17 +38,6 @@ def in_a_process(function: Callable[..., T], *arguments: Any) -> tuple[T, float]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         result = pool.submit(function, *arguments).result()
         return result, pool.submit(peak_of_process).result()
-
-
-def peak_of_process() -> float:
-    """Resident memory at its highest, of this process alone.
-
-    What ``getrusage`` tells includes that of the process it was started from.
-    """
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
-    return np.nan
 
 
 def tiles_under_noise(arguments: argparse.Namespace) -> None:

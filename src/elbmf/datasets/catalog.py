@@ -102,9 +102,9 @@ def _grand(name: str, title: str, file: str, shape: tuple[int, int], ones: int, 
         rank=rank,
         loader=f"{_SOURCES}.grand",
         parameters=_GRAND,
-        remark="The table's density is above 5 %, so that no quantile of the weights themselves "
-        "can be meant; z-scores above 1.645, the upper 5 % of a normal distribution, may be: "
-        "--z 1.645.",
+        remark="Ones are z-scores above 1.645, the upper 5 % of a normal distribution. The table's "
+        "density is above 5 %, so that no quantile of the weights can be meant; --upper 0.05 "
+        "takes one all the same.",
     )
 
 

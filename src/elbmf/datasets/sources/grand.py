@@ -23,7 +23,7 @@ from elbmf.datasets.sources.published import (
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
 from elbmf.io.cells import is_number
-from elbmf.zscores import above_zscore, upper_share
+from elbmf.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
 
 __all__ = ["load"]
 
@@ -38,8 +38,8 @@ _EXPECTED = (
 def load(
     path: str | os.PathLike[str],
     *,
-    upper: float = 0.05,
-    z: float | None = None,
+    z: float = Z_UPPER_5_PERCENT,
+    upper: float | None = None,
     scope: str = "network",
     layout: str = "auto",
 ) -> PreparedData:
@@ -53,11 +53,11 @@ def load(
         The network as GRAND has it for download or PANDA writes it, separated by commas, tabs or
         blanks, gzipped or not: a table with a line for each factor and a column for each gene, or
         lines of factor, gene, perhaps the motif, and weight.
-    upper : float
-        Share of the weights that become ones, the highest of them; with ties at the edge fewer.
-    z : float, optional
-        Make ones of the weights with a z-score above this instead, e.g. 1.645, above which 5% of a
-        normal distribution lie. Where the upper tail is heavier, these are more.
+    z : float
+        Weights with a z-score above this become ones. 5% of a normal distribution lie above 1.645;
+        where the upper tail is heavier, these are more.
+    upper : float, optional
+        Make ones of this share of the weights instead, the highest of them, e.g. 0.05.
     scope : {"network", "gene", "factor"}
         Among which weights one counts as high: all of the network, those of the same gene, or those
         of the same factor.
@@ -75,9 +75,9 @@ def load(
     -----
     The paper sets all weights to zero "except the weights whose z-scores are in the upper 5%
     quantile". Taken literally that is ``upper=0.05``, and 5% are ones, up to rounding in each
-    scope. The paper's table of data sets has 5.7% (GBM), 7.3% (LGG) and 8.2% (Cerebellum), which
-    ``z=1.645`` can give, over the network or for each gene, and ``upper=0.05`` cannot. A weight
-    that is not a finite number is an error.
+    scope. But the paper's table of data sets has 5.7% (GBM), 7.3% (LGG) and 8.2% (Cerebellum),
+    which z-scores above 1.645 can give, over the network or for each gene, and quantiles cannot. A
+    weight that is not a finite number is an error.
 
     A quantile needs all weights at once: a network takes 8 bytes for each pair, 156 MB for the
     largest of the three.
@@ -107,7 +107,7 @@ def load(
             raise InputError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     source = Path(path)
     factors, genes, weights = _read(source, layout)
-    high = _high(weights, upper, z, scope)
+    high = _high(weights, z, upper, scope)
     matrix = LabelledMatrix(sparse.csr_array(high), factors, genes)
     absent = int(np.isnan(weights).sum())
     notes = [f"{absent} pairs have no weight in the file and are zeros."] if absent else []
@@ -115,14 +115,14 @@ def load(
 
 
 def _high(
-    weights: NDArray[np.float64], upper: float, z: float | None, scope: str
+    weights: NDArray[np.float64], z: float, upper: float | None, scope: str
 ) -> NDArray[np.bool_]:
     by_scope = {
         "network": weights.reshape(1, -1),
         "gene": weights.T,
         "factor": weights,
     }[scope]
-    marks = upper_share(by_scope, upper) if z is None else above_zscore(by_scope, z)
+    marks = above_zscore(by_scope, z) if upper is None else upper_share(by_scope, upper)
     return marks.T if scope == "gene" else marks.reshape(weights.shape)
 
 

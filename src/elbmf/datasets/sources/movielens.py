@@ -129,7 +129,9 @@ def _read_movies(place: Place) -> dict[int, tuple[str, str]]:
     except UnicodeDecodeError:
         # The older sets are in Latin-1, which no byte contradicts.
         text = data.decode("latin-1")
-    delimiter = {"movies.dat": "::", "u.item": "|"}.get(PurePosixPath(found[0]).name.lower(), ",")
+    delimiter = {"movies.dat": "::", "u.item": "|"}.get(
+        PurePosixPath(found[0]).name.lower().removesuffix(".gz"), ","
+    )
     genres = _genre_names(place) if delimiter == "|" else []
     movies: dict[int, tuple[str, str]] = {}
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
