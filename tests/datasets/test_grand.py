@@ -64,7 +64,7 @@ def test_every_layout_gives_the_same_network(tmp_path, name):
     assert found.matrix.column_names == GENES
     assert found.matrix.values.dtype == bool
     assert found.notes == []
-    np.testing.assert_array_equal(dense(found), slow_high(WEIGHTS, 0.25, None, "network"))
+    np.testing.assert_array_equal(dense(found), slow_high(WEIGHTS, 1.645, 0.25, "network"))
 
 
 @given(
