@@ -15,10 +15,21 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["image_bands", "rank_curve", "save", "suffixes"]
+__all__ = ["OKABE_ITO", "image_bands", "new_figure", "rank_curve", "save", "suffixes"]
 
-# Blue and orange that all eyes tell apart (Okabe and Ito).
-_CURVE, _CHOICE = "#0072B2", "#D55E00"
+OKABE_ITO = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#F0E442",
+)
+"""Colours that all eyes tell apart, those that show best on white first (Okabe and Ito)."""
+
+_CURVE, _CHOICE = OKABE_ITO[:2]
 
 # Ranks up to which each is drawn as a dot.
 _MOST_DOTS = 60
@@ -47,7 +58,7 @@ def image_bands(bands: Mapping[str, ArrayLike], *, columns: int = 10) -> "Figure
                 f"got {stack.ndim}."
             )
     rows = [max(1, math.ceil(len(stack) / columns)) for stack in stacks.values()]
-    figure = _figure(0.8 * columns, 0.82 * sum(rows) + 0.35 * len(rows))
+    figure = new_figure(0.8 * columns, 0.82 * sum(rows) + 0.35 * len(rows))
     parts = figure.subfigures(
         len(rows), 1, height_ratios=[0.82 * r + 0.35 for r in rows], squeeze=False
     )
@@ -88,7 +99,7 @@ def rank_curve(
         raise InputError(f"The table has no {criterion!r}; got {', '.join(table)}.")
     ranks = np.asarray(table["rank"])
     chosen = choices[criterion]
-    figure = _figure(7, 5.2)
+    figure = new_figure(7, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
     unit = CRITERIA[criterion].unit if criterion in CRITERIA else ""
     components = f"{chosen} component{'' if chosen == 1 else 's'}"
@@ -137,8 +148,8 @@ def _grouped(value: float, _: int) -> str:
     return f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
-def _figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of a size in inches."""
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of a size in inches, independent of pyplot and of any display."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -148,7 +159,7 @@ def _figure(width: float, height: float) -> "Figure":
 
 def suffixes() -> list[str]:
     """Return the suffixes of files that figures can be written to, without the dot."""
-    return sorted(_figure(1, 1).canvas.get_supported_filetypes())
+    return sorted(new_figure(1, 1).canvas.get_supported_filetypes())
 
 
 def save(figure: "Figure", path: str | os.PathLike[str], *, dpi: int = 120) -> None:
