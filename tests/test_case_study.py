@@ -10,7 +10,7 @@ from scipy import sparse
 from elbmf import plots
 from elbmf.experiments import Settings, case_study
 from elbmf.experiments.case_study import EXPERIMENT
-from elbmf.plots import OKABE_ITO
+from elbmf.experiments.case_study_figures import _COLOURS
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,18 @@ def test_groups_that_are_there_are_found(tables):
     assert len(best) == 3 * (1 + 1 + 2 * 3)
 
 
+def test_full_runs_fit_several_times(folder, monkeypatch):
+    monkeypatch.setitem(case_study._STUDIES, "genomes1k_peddy", case_study._Study(2, "superpop"))
+    monkeypatch.setattr(case_study, "_SEEDS", 1)
+    monkeypatch.setattr(case_study, "_RUNS", 2)
+    monkeypatch.setattr(case_study, "_plane", lambda coordinates, settings: coordinates[:, :2])
+    settings = Settings(full=True, data=(folder,), n_jobs=1)
+    found = EXPERIMENT.measure({"data": "genomes1k_peddy"}, settings)["clusters"]
+    runs = [(row["method"], row["run"]) for row in found]
+    assert runs[0] == ("target", 0)
+    assert runs[1:] == [(name, run) for name in ("plain", "refined", "balanced") for run in (0, 1)]
+
+
 def test_the_diagonal_of_the_map_holds_the_partners(tables):
     refined = [row for row in tables["nmi"] if row["method"] == "refined"]
     matrix = case_study._matrix(refined)
@@ -83,7 +95,7 @@ def test_a_picture_for_each_factorization(tables, tmp_path):
 
 def test_more_classes_than_colours_differ_in_shape(tables):
     pytest.importorskip("matplotlib")
-    count = len(OKABE_ITO) + 1
+    count = len(_COLOURS) + 1
     many = {
         "embedding": [
             {"data": "d", "method": method, "row": at, "x": at, "y": 0, "label": f"{at:02}"}

@@ -34,9 +34,10 @@ __all__ = ["EXPERIMENT"]
 # Rows that are embedded in a quick run; t-SNE of more takes minutes.
 _QUICK_ROWS = 1500
 
-# Singular vectors that t-SNE sees, and seeds of k-means.
+# Singular vectors that t-SNE sees, seeds of k-means, and fits of each kind in a full run.
 _DIMENSIONS = 50
 _SEEDS = 5
+_RUNS = 5
 
 # Neighbours of a point in the plane that are asked for their label.
 _NEIGHBOURS = 10
@@ -87,56 +88,99 @@ def _open(name: str, settings: Settings) -> tuple[sparse.csr_array, NDArray[Any]
     return read(file).values.astype(bool), np.array(list(labels.values()))
 
 
-def _factorizers(A: sparse.csr_array, k: int, settings: Settings) -> dict[str, ELBMF]:
-    common: dict[str, Any] = {
-        "n_components": k,
-        "random_state": settings.seed,
-        "n_jobs": settings.n_jobs,
-    }
-    ones_to_zeros = A.nnz / (A.shape[0] * A.shape[1] - A.nnz)
-    return {
-        "plain": ELBMF(refine=False, **common),
-        "refined": ELBMF(**common),
-        "balanced": ELBMF(extra_weight=ones_to_zeros, **common),
-    }
-
-
 def _measure(task: Task, settings: Settings) -> Tables:
     """Factorize a data set and compare what comes out with the labels."""
-    name = task["data"]
-    A, labels = _open(name, settings)
-    k = _STUDIES[name].n_components
-    shown = _shown_rows(labels, len(labels) if settings.full else _QUICK_ROWS, settings.seed)
-    tables: Tables = {"embedding": [], "separation": [], "nmi": [], "clusters": [], "best": []}
-
+    A, labels = _open(task["data"], settings)
+    study = _Comparison(task["data"], labels, settings)
+    k = _STUDIES[task["data"]].n_components
+    ones_to_zeros = A.nnz / max(1, A.shape[0] * A.shape[1] - A.nnz)
+    methods: dict[str, dict[str, Any]] = {
+        "plain": {"refine": False},
+        "refined": {},
+        "balanced": {"extra_weight": ones_to_zeros},
+    }
     # In one thread, so that nothing depends on how many there are.
-    @threadpool_limits.wrap(limits=1)
-    def compare(method: str, matrix: sparse.csr_array) -> NDArray[np.float64]:
-        """Embed and cluster the rows of a matrix; return their singular coordinates."""
-        coordinates = _coordinates(matrix, settings.seed)
-        plane = _plane(coordinates[shown], settings)
-        for row, (x, y) in zip(shown, plane, strict=True):
-            tables["embedding"].append(
-                {"data": name, "method": method, "row": int(row), "x": float(x), "y": float(y)}
-                | {"label": str(labels[row])}
-            )
-        purity = _purity(plane, labels[shown])
-        tables["separation"].append({"data": name, "method": method, "purity": purity})
-        for seed, clusters in enumerate(_clusterings(coordinates[:, :k], labels, settings)):
-            scores = clustering_scores(labels, clusters)
-            tables["clusters"].append({"data": name, "method": method, "seed": seed, **scores})
-            if seed == 0:
-                tables["best"] += _best(name, f"{method}: clusters", _indicators(clusters), labels)
-        return coordinates[:, :k]
+    with threadpool_limits(limits=1):
+        coordinates = _coordinates(A, settings.seed)
+        study.embed("target", coordinates)
+        study.cluster("target", 0, coordinates[:, :k])
+        study.best("target: thresholded", 0, _thresholded(coordinates[:, :k]))
+    for method, parameters in methods.items():
+        for run in range(_RUNS if settings.full else 1):
+            seed = settings.seed + run
+            factorizer = ELBMF(k, random_state=seed, n_jobs=settings.n_jobs, **parameters).fit(A)
+            U, V = factorizer.membership_, factorizer.components_
+            study.best(f"{method}: components", run, U)
+            with threadpool_limits(limits=1):
+                coordinates = _coordinates(_reconstruction(U, V), settings.seed)
+                study.cluster(method, run, coordinates[:, :k])
+                if run == 0:
+                    study.compare_components(method, U)
+                    study.embed(method, coordinates)
+    return study.tables
 
-    coordinates = compare("target", A)
-    tables["best"] += _best(name, "target: thresholded", _thresholded(coordinates), labels)
-    for method, factorizer in _factorizers(A, k, settings).items():
-        U = factorizer.fit(A).membership_
-        compare(method, _reconstruction(U, factorizer.components_))
-        tables["nmi"] += _nmi_rows(name, method, U, labels)
-        tables["best"] += _best(name, f"{method}: components", U, labels)
-    return tables
+
+class _Comparison:
+    """Collects how the rows of a data set, or what was found in them, go with their labels.
+
+    Parameters
+    ----------
+    data : str
+        Name of the data set.
+    labels : ndarray of str
+        One for each row.
+    settings : Settings
+    """
+
+    def __init__(self, data: str, labels: NDArray[Any], settings: Settings) -> None:
+        self.data, self.labels, self.settings = data, labels, settings
+        most = len(labels) if settings.full else _QUICK_ROWS
+        self.shown = _shown_rows(labels, most, settings.seed)
+        names = ("embedding", "separation", "nmi", "clusters", "best")
+        self.tables: Tables = {name: [] for name in names}
+
+    def embed(self, method: str, coordinates: NDArray[np.float64]) -> None:
+        """Embed rows in the plane."""
+        labels = self.labels[self.shown]
+        plane = _plane(coordinates[self.shown], self.settings)
+        common = {"data": self.data, "method": method}
+        self.tables["embedding"] += [
+            {**common, "row": int(row), "x": float(x), "y": float(y), "label": str(label)}
+            for row, (x, y), label in zip(self.shown, plane, labels, strict=True)
+        ]
+        self.tables["separation"].append({**common, "purity": _purity(plane, labels)})
+
+    def cluster(self, method: str, run: int, coordinates: NDArray[np.float64]) -> None:
+        """Cluster all rows, with several seeds."""
+        clusterings = _clusterings(coordinates, self.labels, self.settings)
+        for seed, clusters in enumerate(clusterings):
+            scores = clustering_scores(self.labels, clusters)
+            self.tables["clusters"].append(
+                {"data": self.data, "method": method, "run": run, "seed": seed, **scores}
+            )
+            if seed == 0:
+                self.best(f"{method}: clusters", run, clusters[:, None] == np.unique(clusters))
+
+    def best(self, groups: str, run: int, members: Any) -> None:
+        """Find for each class the group of rows that tells most about it."""
+        found = component_labels(members, self.labels)
+        self.tables["best"] += [
+            {"data": self.data, "groups": groups, "run": run, "label": label}
+            | {"group": int(group), "nmi": float(nmi)}
+            for label, group, nmi in zip(
+                found.classes, found.best_components(), found.best_nmi(), strict=True
+            )
+        ]
+
+    def compare_components(self, method: str, U: Any) -> None:
+        """Compare all components and classes, in the order that shows the diagonal."""
+        found = component_labels(U, self.labels)
+        self.tables["nmi"] += [
+            {"data": self.data, "method": method, "component": int(component), "place": place}
+            | {"label": label, "nmi": float(found.nmi[component, position])}
+            for place, component in enumerate(found.components_by_class())
+            for position, label in enumerate(found.classes)
+        ]
 
 
 def _reconstruction(U: Any, V: Any) -> sparse.csr_array:
@@ -182,50 +226,17 @@ def _clusterings(
     coordinates: NDArray[np.float64], labels: NDArray[Any], settings: Settings
 ) -> Iterator[NDArray[np.int64]]:
     """Cluster rows by k-means into as many clusters as there are classes, with several seeds."""
-    # What coincides is moved apart, or else k-means warns where there are fewer distinct rows.
-    generator = np.random.default_rng(settings.seed)
+    # Of a reconstruction, fewer rows than there are classes may differ.
     spread = float(coordinates.std()) or 1.0
-    moved = coordinates + generator.normal(scale=1e-9 * spread, size=coordinates.shape)
+    distinct = len(np.unique((coordinates / spread).round(6), axis=0))
+    count = min(len(np.unique(labels)), distinct)
     for seed in range(_SEEDS):
-        means = KMeans(len(np.unique(labels)), n_init=10, random_state=settings.seed + seed)
-        yield means.fit_predict(moved)
-
-
-def _indicators(clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return clusters[:, None] == np.unique(clusters)
+        yield KMeans(count, n_init=10, random_state=settings.seed + seed).fit_predict(coordinates)
 
 
 def _thresholded(coordinates: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return each coordinate cut in two at its mean: what is above is in."""
     return coordinates > coordinates.mean(axis=0)
-
-
-def _best(data: str, groups: str, members: Any, labels: NDArray[Any]) -> list[Row]:
-    """Return for each class what the group of rows that tells most about it tells."""
-    found = component_labels(members, labels)
-    return [
-        {"data": data, "groups": groups, "label": label, "group": int(group), "nmi": float(nmi)}
-        for label, group, nmi in zip(
-            found.classes, found.best_components(), found.best_nmi(), strict=True
-        )
-    ]
-
-
-def _nmi_rows(data: str, method: str, U: Any, labels: NDArray[Any]) -> list[Row]:
-    """Return the nmi of all components and classes, in the order that shows the diagonal."""
-    found = component_labels(U, labels)
-    return [
-        {
-            "data": data,
-            "method": method,
-            "component": int(component),
-            "place": place,
-            "label": label,
-            "nmi": float(found.nmi[component, position]),
-        }
-        for place, component in enumerate(found.components_by_class())
-        for position, label in enumerate(found.classes)
-    ]
 
 
 def _claims(tables: Tables) -> Sequence[Claim]:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-# With more classes than colours, shapes tell those of the same colour apart.
+# Yellow points are lost on white. With more classes than colours, shapes tell those of the same
+# colour apart.
+_COLOURS = OKABE_ITO[:7]
 _SHAPES = "o^sDvPX*"
 _LEGEND_COLUMNS = 6
 
@@ -84,8 +86,8 @@ def _points(axis: Axes, rows: list[Row], labels: list[str]) -> None:
             [row["x"] for row in of_class],
             [row["y"] for row in of_class],
             s=size,
-            marker=_SHAPES[position // len(OKABE_ITO) % len(_SHAPES)],
-            color=OKABE_ITO[position % len(OKABE_ITO)],
+            marker=_SHAPES[position // len(_COLOURS) % len(_SHAPES)],
+            color=_COLOURS[position % len(_COLOURS)],
             alpha=0.7,
             linewidths=0,
             label=label,
@@ -103,8 +105,10 @@ def _heat_map(axis: Any, rows: list[Row], labels: list[str]) -> None:
     values = np.zeros((len(labels), len(components)))
     for row in rows:
         values[labels.index(row["label"]), row["place"]] = row["nmi"]
+    # Up to the next tenth, so that pale maps can be read; the bar tells how far.
+    greatest = max(0.1, float(np.ceil(10 * values.max())) / 10)
     image = axis.imshow(
-        values, cmap="Blues", vmin=0, vmax=1, aspect="auto", interpolation="nearest"
+        values, cmap="Blues", vmin=0, vmax=greatest, aspect="auto", interpolation="nearest"
     )
     axis.set_title("(c) normalized mutual information", fontsize=11)
     axis.set_yticks(range(len(labels)), labels, fontsize=9)
