@@ -15,10 +15,29 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["grouped_digits", "image_bands", "new_figure", "rank_curve", "save", "suffixes"]
+__all__ = [
+    "OKABE_ITO",
+    "grouped_digits",
+    "image_bands",
+    "new_figure",
+    "rank_curve",
+    "save",
+    "suffixes",
+]
 
-# Blue and orange that all eyes tell apart (Okabe and Ito).
-_CURVE, _CHOICE = "#0072B2", "#D55E00"
+OKABE_ITO = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#F0E442",
+)
+"""Colours that all eyes tell apart, those that show best on white first (Okabe and Ito)."""
+
+_CURVE, _CHOICE = OKABE_ITO[:2]
 
 # Ranks up to which each is drawn as a dot.
 _MOST_DOTS = 60
@@ -138,7 +157,7 @@ def grouped_digits(value: float, _: int) -> str:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of a size in inches."""
+    """Return an empty figure of a size in inches, independent of pyplot and of any display."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -8,6 +8,7 @@ EXPERIMENTS: dict[str, str] = {
     "noise": "elbmf.experiments.noise",
     "density": "elbmf.experiments.density",
     "model-selection": "elbmf.experiments.model_selection",
+    "case-study": "elbmf.experiments.case_study",
     "data-sets": "elbmf.experiments.data_sets",
     "overlap": "elbmf.experiments.overlap",
     "low-noise": "elbmf.experiments.low_noise",

@@ -1,7 +1,8 @@
 """Files: matrices in many formats, and saved models.
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
-in a file of its own and is listed in `FORMATS`. `save_model` and `load_model` keep results.
+in a file of its own and is listed in `FORMATS`. `save_model` and `load_model` keep results;
+`read_gmt` and `read_labels` read what is known about columns and rows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, check_content, format_of
+from elbmf.io.gmt import read_gmt
+from elbmf.io.label_tables import read_labels
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.streams import reason, replacing
 from elbmf.io.table import LabelledMatrix, TableError
@@ -26,6 +29,8 @@ __all__ = [
     "format_of",
     "load_model",
     "read",
+    "read_gmt",
+    "read_labels",
     "save_model",
     "write",
 ]

@@ -119,7 +119,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
             yield raw
 
 
-def first_bytes(path: Path, count: int = 4096) -> tuple[bytes, bool]:
+def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tuple[bytes, bool]:
     """Return how the content of a file begins, and whether it was gzipped.
 
     Parameters
@@ -128,6 +128,8 @@ def first_bytes(path: Path, count: int = 4096) -> tuple[bytes, bool]:
         An existing, non-empty regular file; anything else is an error.
     count : int
         How many bytes are wanted.
+    expected : str
+        What an empty file lacks.
     """
     with reading(path):
         status = os.stat(path)
@@ -139,13 +141,13 @@ def first_bytes(path: Path, count: int = 4096) -> tuple[bytes, bool]:
                 "Save the data to a file and read that."
             )
         if status.st_size == 0:
-            raise FileFormatError(f"{path}: the file is empty (0 bytes), expected a matrix.")
+            raise FileFormatError(f"{path}: the file is empty (0 bytes), expected {expected}.")
         with open(path, "rb") as raw:
             gzipped = raw.read(2) == GZIP_MAGIC
     with open_bytes(path) as stream:
         head = stream.read(count)
     if not head:
-        raise FileFormatError(f"{path}: is empty once decompressed, expected a matrix.")
+        raise FileFormatError(f"{path}: is empty once decompressed, expected {expected}.")
     return head, gzipped
 
 
