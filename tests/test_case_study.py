@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from elbmf import plots
+from elbmf.errors import InputError
 from elbmf.experiments import Settings, case_study
 from elbmf.experiments.case_study import EXPERIMENT
 from elbmf.experiments.case_study_figures import _COLOURS
@@ -26,6 +27,7 @@ def folder(tmp_path_factory):
     lines = [f"row{at}\tx\t{label}" for at, label in enumerate(labels)]
     text = "\n".join(["id\tpop\tsuperpop", *lines, ""])
     (folder / "genomes1k_peddy.rows.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "genomes1k_peddy.json").write_text("{}")
     return folder
 
 
@@ -33,7 +35,7 @@ def folder(tmp_path_factory):
 def tables(folder):
     """What is measured on that matrix, with three components."""
     patch = pytest.MonkeyPatch()
-    patch.setitem(case_study._STUDIES, "genomes1k_peddy", case_study._Study(3, "superpop"))
+    patch.setitem(case_study._FEWER, "genomes1k_peddy", 3)
     patch.setattr(case_study, "_SEEDS", 2)
     yield EXPERIMENT.measure({"data": "genomes1k_peddy"}, Settings(data=(folder,), n_jobs=1))
     patch.undo()
@@ -43,6 +45,13 @@ def test_digits_are_always_there_and_files_where_they_are(folder):
     assert EXPERIMENT.tasks(Settings()) == [{"data": "digits"}]
     found = EXPERIMENT.tasks(Settings(data=(Path("nowhere"), folder)))
     assert found == [{"data": "digits"}, {"data": "genomes1k_peddy"}]
+
+
+def test_a_set_without_its_labels_is_told(tmp_path):
+    sparse.save_npz(tmp_path / "tcga.npz", sparse.csr_array(np.eye(3, dtype=bool)))
+    (tmp_path / "tcga.json").write_text("{}")
+    with pytest.raises(InputError, match="tcga: the rows have no labels 'cancer type', only none"):
+        EXPERIMENT.measure({"data": "tcga"}, Settings(data=(tmp_path,)))
 
 
 def test_groups_that_are_there_are_found(tables):
@@ -62,7 +71,7 @@ def test_groups_that_are_there_are_found(tables):
 
 
 def test_full_runs_fit_several_times(folder, monkeypatch):
-    monkeypatch.setitem(case_study._STUDIES, "genomes1k_peddy", case_study._Study(2, "superpop"))
+    monkeypatch.setitem(case_study._FEWER, "genomes1k_peddy", 2)
     monkeypatch.setattr(case_study, "_SEEDS", 1)
     monkeypatch.setattr(case_study, "_RUNS", 2)
     monkeypatch.setattr(case_study, "_plane", lambda coordinates, settings: coordinates[:, :2])

@@ -9,8 +9,6 @@ vectors, t-SNE of these, and k-means with as many clusters as there are classes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +20,11 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from elbmf.datasets import load_digits
+from elbmf.errors import InputError
 from elbmf.estimators import ELBMF
 from elbmf.experiments.case_study_figures import draw
 from elbmf.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
-from elbmf.io import read, read_labels
+from elbmf.experiments.real_sets import DIGITS, names_of_sets, open_set, rank_of
 from elbmf.labels import clustering_scores, component_labels
 
 __all__ = ["EXPERIMENT"]
@@ -46,53 +44,42 @@ _NEIGHBOURS = 10
 _JITTER = 1e-3
 
 
-@dataclass(frozen=True)
-class _Study:
-    """A data set, what its rows are labelled with, and the number of components to look for."""
-
-    n_components: int
-    labelling: str = ""
-
-
-# The ranks of the paper for patients and genomes; otherwise as many as there are classes.
-_STUDIES = {
-    "digits": _Study(10),
-    "tcga_luad_coadread": _Study(33, "cohort"),
-    "genomes1k_peddy": _Study(28, "superpop"),
-    "newsgroups20": _Study(20, "group"),
+# What the rows of each set are labelled with. Ranks are the paper's, for patients and genomes;
+# otherwise as many as there are classes.
+_LABELLINGS = {
+    DIGITS: "digit",
+    "tcga": "cancer type",
+    "tcga_luad_coadread": "cohort",
+    "genomes": "super-population",
+    "genomes1k_peddy": "superpop",
+    "newsgroups20": "group",
 }
+_FEWER = {DIGITS: 10}
 
 
 def _tasks(settings: Settings) -> list[Task]:
     """Return a task for each data set that is there; digits always are."""
-    return [
-        {"data": name}
-        for name, study in _STUDIES.items()
-        if not study.labelling or _file_of(name, settings) is not None
-    ]
-
-
-def _file_of(name: str, settings: Settings) -> Path | None:
-    files = (folder / f"{name}.npz" for folder in settings.data)
-    return next((file for file in files if file.exists()), None)
+    there = names_of_sets(settings)
+    return [{"data": name} for name in _LABELLINGS if name in there]
 
 
 def _open(name: str, settings: Settings) -> tuple[sparse.csr_array, NDArray[Any]]:
     """Return a matrix and the labels of its rows."""
-    if not _STUDIES[name].labelling:
-        A, _, digits = load_digits()
-        return A, digits.astype(str)
-    file = _file_of(name, settings)
-    assert file is not None  # else it would be no task
-    labels = read_labels(file.with_name(f"{name}.rows.tsv.gz"))[_STUDIES[name].labelling]
-    return read(file).values.astype(bool), np.array(list(labels.values()))
+    data = open_set(name, settings)
+    labels = data.row_labels.get(_LABELLINGS[name])
+    if labels is None:
+        raise InputError(
+            f"{name}: the rows have no labels {_LABELLINGS[name]!r}, only "
+            f"{', '.join(data.row_labels) or 'none'}. Prepare the data with its table of labels."
+        )
+    return data.matrix.values, np.array(labels)
 
 
 def _measure(task: Task, settings: Settings) -> Tables:
     """Factorize a data set and compare what comes out with the labels."""
     A, labels = _open(task["data"], settings)
     study = _Comparison(task["data"], labels, settings)
-    k = _STUDIES[task["data"]].n_components
+    k = _FEWER.get(task["data"], rank_of(task["data"]))
     ones_to_zeros = A.nnz / max(1, A.shape[0] * A.shape[1] - A.nnz)
     methods: dict[str, dict[str, Any]] = {
         "plain": {"refine": False},
