@@ -137,7 +137,7 @@ def test_claims_are_checked_on_what_was_measured(tables):
     separation, clusters, sparse_map, one_to_one, thyroid = EXPERIMENT.claims(tables)
     assert "genomes1k_peddy" in separation.refined
     assert clusters.refined_holds is False  # nothing is better than what is perfect
-    assert "1.00 to 1.00" in clusters.refined
+    assert "1.000 to 1.000" in clusters.refined
     assert one_to_one.refined_holds is True
     assert one_to_one.refined == "genomes1k_peddy 1.00"
     assert sparse_map.plain.startswith("genomes1k_peddy")

@@ -272,7 +272,7 @@ def _compared_with_target(rows: list[Row], field: str, where: str, says: str) ->
             for data in _unique(rows, "data")
         }
         texts[method] = "; ".join(
-            f"{data} {target:.2f} to {reconstruction:.2f}"
+            f"{data} {target:.3f} to {reconstruction:.3f}"
             for data, (target, reconstruction) in pairs.items()
         )
         holds[method] = all(reconstruction > target for target, reconstruction in pairs.values())
