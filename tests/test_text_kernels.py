@@ -12,7 +12,7 @@ from elbmf.io.fields import Column, FieldReader, NameCodes, Span, header_fields
 from elbmf.kernels import text as kernels
 
 KINDS = ["skip", "whole", "decimal", "text"]
-PATTERNS = {"whole": r"\d{1,18}", "decimal": r"\d{0,18}(?<=\d)\.?\d*|\.\d+", "text": "(?s).+"}
+PATTERNS = {"whole": r"\d{1,18}", "decimal": r"\d{1,18}(\.\d*)?|\.\d+", "text": "(?s).+"}
 
 # Where fields go wrong most often: no digits, other characters, delimiters, ends of lines.
 numbers = ["0", "7", "42", "3.5", ".5", "5.", "-1", "1e3", "1.2.3", "9" * 18, "9" * 19]
