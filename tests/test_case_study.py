@@ -34,24 +34,28 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(folder):
     """What is measured on that matrix, with three components."""
-    patch = pytest.MonkeyPatch()
-    patch.setitem(case_study._FEWER, "genomes1k_peddy", 3)
-    patch.setattr(case_study, "_SEEDS", 2)
-    yield EXPERIMENT.measure({"data": "genomes1k_peddy"}, Settings(data=(folder,), n_jobs=1))
-    patch.undo()
+    task = {"data": "genomes1k_peddy", "n_components": 3}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case_study, "_SEEDS", 2)
+        return EXPERIMENT.measure(task, Settings(data=(folder,), n_jobs=1))
 
 
 def test_digits_are_always_there_and_files_where_they_are(folder):
-    assert EXPERIMENT.tasks(Settings()) == [{"data": "digits"}]
+    digits = {"data": "digits", "n_components": 10}
+    assert EXPERIMENT.tasks(Settings()) == [digits]
     found = EXPERIMENT.tasks(Settings(data=(Path("nowhere"), folder)))
-    assert found == [{"data": "digits"}, {"data": "genomes1k_peddy"}]
+    assert found == [
+        digits,
+        {"data": "genomes1k_peddy", "n_components": 5},
+        {"data": "genomes1k_peddy", "n_components": 28},
+    ]
 
 
 def test_a_set_without_its_labels_is_told(tmp_path):
     sparse.save_npz(tmp_path / "tcga.npz", sparse.csr_array(np.eye(3, dtype=bool)))
     (tmp_path / "tcga.json").write_text("{}")
     with pytest.raises(InputError, match="tcga: the rows have no labels 'cancer type', only none"):
-        EXPERIMENT.measure({"data": "tcga"}, Settings(data=(tmp_path,)))
+        EXPERIMENT.measure({"data": "tcga", "n_components": 1}, Settings(data=(tmp_path,)))
 
 
 def test_groups_that_are_there_are_found(tables):
@@ -71,12 +75,12 @@ def test_groups_that_are_there_are_found(tables):
 
 
 def test_full_runs_fit_several_times(folder, monkeypatch):
-    monkeypatch.setitem(case_study._FEWER, "genomes1k_peddy", 2)
     monkeypatch.setattr(case_study, "_SEEDS", 1)
     monkeypatch.setattr(case_study, "_RUNS", 2)
     monkeypatch.setattr(case_study, "_plane", lambda coordinates, settings: coordinates[:, :2])
+    task = {"data": "genomes1k_peddy", "n_components": 2}
     settings = Settings(full=True, data=(folder,), n_jobs=1)
-    found = EXPERIMENT.measure({"data": "genomes1k_peddy"}, settings)["clusters"]
+    found = EXPERIMENT.measure(task, settings)["clusters"]
     runs = [(row["method"], row["run"]) for row in found]
     assert runs[0] == ("target", 0)
     assert runs[1:] == [(name, run) for name in ("plain", "refined", "balanced") for run in (0, 1)]
@@ -91,9 +95,9 @@ def test_the_diagonal_of_the_map_holds_the_partners(tables):
 def test_a_picture_for_each_factorization(tables, tmp_path):
     pytest.importorskip("matplotlib")
     figures = EXPERIMENT.draw(tables)
-    expected = {f"genomes1k_peddy-{method}" for method in ("plain", "refined", "balanced")}
+    expected = {f"genomes1k_peddy-k3-{method}" for method in ("plain", "refined", "balanced")}
     assert set(figures) == expected
-    figure = figures["genomes1k_peddy-refined"]
+    figure = figures["genomes1k_peddy-k3-refined"]
     target, reconstruction, heat_map, _ = figure.axes
     assert sum(len(points.get_offsets()) for points in target.collections) == 45
     assert sum(len(points.get_offsets()) for points in reconstruction.collections) == 45
@@ -139,7 +143,7 @@ def test_claims_are_checked_on_what_was_measured(tables):
     assert clusters.refined_holds is False  # nothing is better than what is perfect
     assert "1.000 to 1.000" in clusters.refined
     assert one_to_one.refined_holds is True
-    assert one_to_one.refined == "genomes1k_peddy 1.00"
+    assert one_to_one.refined == "genomes1k_peddy-k3 1.00"
     assert sparse_map.plain.startswith("genomes1k_peddy")
     assert (thyroid.plain_holds, thyroid.refined_holds) == (None, None)
 
