@@ -15,7 +15,7 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["image_bands", "rank_curve", "save", "suffixes"]
+__all__ = ["image_bands", "new_figure", "rank_curve", "save", "suffixes"]
 
 # Blue and orange that all eyes tell apart (Okabe and Ito).
 _CURVE, _CHOICE = "#0072B2", "#D55E00"
@@ -47,7 +47,7 @@ def image_bands(bands: Mapping[str, ArrayLike], *, columns: int = 10) -> "Figure
                 f"got {stack.ndim}."
             )
     rows = [max(1, math.ceil(len(stack) / columns)) for stack in stacks.values()]
-    figure = _figure(0.8 * columns, 0.82 * sum(rows) + 0.35 * len(rows))
+    figure = new_figure(0.8 * columns, 0.82 * sum(rows) + 0.35 * len(rows))
     parts = figure.subfigures(
         len(rows), 1, height_ratios=[0.82 * r + 0.35 for r in rows], squeeze=False
     )
@@ -88,7 +88,7 @@ def rank_curve(
         raise InputError(f"The table has no {criterion!r}; got {', '.join(table)}.")
     ranks = np.asarray(table["rank"])
     chosen = choices[criterion]
-    figure = _figure(7, 5.2)
+    figure = new_figure(7, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
     unit = CRITERIA[criterion].unit if criterion in CRITERIA else ""
     components = f"{chosen} component{'' if chosen == 1 else 's'}"
@@ -137,7 +137,7 @@ def _grouped(value: float, _: int) -> str:
     return f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.0f}"
 
 
-def _figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float) -> "Figure":
     """Return an empty figure of a size in inches."""
     try:
         from matplotlib.figure import Figure
@@ -148,7 +148,7 @@ def _figure(width: float, height: float) -> "Figure":
 
 def suffixes() -> list[str]:
     """Return the suffixes of files that figures can be written to, without the dot."""
-    return sorted(_figure(1, 1).canvas.get_supported_filetypes())
+    return sorted(new_figure(1, 1).canvas.get_supported_filetypes())
 
 
 def save(figure: "Figure", path: str | os.PathLike[str], *, dpi: int = 120) -> None:
