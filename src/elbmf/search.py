@@ -46,8 +46,10 @@ _FEW_TURNS = 4
 # Turns for what must do in the end, when there is no time for more.
 _TURNS_AT_LAST = 12
 
-# Ones up to which pooling takes no longer than such turns do.
+# Ones up to which pooling takes no longer than such turns do, and cells up to which these are
+# quick.
 _ONES_TO_POOL_IN_NO_TIME = 5_000_000
+_CELLS_FOR_QUICK_TURNS = 100_000_000
 
 # Share of what a component is worth, the others staying as they are, that is held to remain when
 # they adapt to its loss: what is worth more than that is not tried while another is cheaper.
@@ -207,12 +209,13 @@ class Search:
 
     def make_do(self, factors: PackedFactors, n_components: int) -> PackedFactors:
         """Make the best of components in little time: pooled with lines, dropped as they stand."""
-        if self.local.A.ones <= _ONES_TO_POOL_IN_NO_TIME:
+        quick = self.local.A.cells <= _CELLS_FOR_QUICK_TURNS
+        if quick and self.local.A.ones <= _ONES_TO_POOL_IN_NO_TIME:
             n_pooled = factors.n_slots - (factors.spare >= 0)
             factors = self.pool_with_lines(factors, n_pooled, n_components)
         U, V, _ = self.local.shrink(*factors.to_arrays(), n_components)
         least = self.local.pack(U, V)
-        self.local.descend(least, _TURNS_AT_LAST)
+        self.local.descend(least, _TURNS_AT_LAST if quick else _FEW_TURNS)
         return least
 
     def reduce(
