@@ -15,6 +15,7 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+<<<<<<< HEAD
 __all__ = [
     "OKABE_ITO",
     "grouped_digits",
@@ -24,6 +25,9 @@ __all__ = [
     "save",
     "suffixes",
 ]
+=======
+__all__ = ["image_bands", "new_figure", "rank_curve", "save", "suffixes"]
+>>>>>>> paper-real
 
 OKABE_ITO = (
     "#0072B2",
@@ -157,7 +161,11 @@ def grouped_digits(value: float, _: int) -> str:
 
 
 def new_figure(width: float, height: float) -> "Figure":
+<<<<<<< HEAD
     """Return an empty figure of a size in inches, independent of pyplot and of any display."""
+=======
+    """Return an empty figure of a size in inches."""
+>>>>>>> paper-real
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

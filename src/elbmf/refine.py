@@ -68,11 +68,12 @@ class LocalSearch:
         cost = cover(self.A, U, V, self.n_jobs).cost(self.weights)
         return PackedFactors.from_arrays(U, V, cost, with_spare=with_spare)
 
-    def descend(self, factors: PackedFactors) -> int:
-        """Let U and V take turns until neither changes; return what that took.
+    def descend(self, factors: PackedFactors, most_turns: int | None = None) -> int:
+        """Let U and V take turns until neither changes, or for so many; return what that took.
 
         On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
         """
+        most_turns = _MOST_TURNS if most_turns is None else most_turns
         work = np.zeros(1, dtype=np.int64)
         if self.A.ones < _ONES_FOR_THREADS:
             factors.cost -= descend(
@@ -82,7 +83,7 @@ class LocalSearch:
                 self.weights.missed,
                 self.weights.extra,
                 self.nodes,
-                _MOST_TURNS,
+                most_turns,
                 0,
                 work,
             )
@@ -90,7 +91,7 @@ class LocalSearch:
         large = self.A.cells * factors.n_slots > _LARGE
         negligible = int(_NEGLIGIBLE * self.A.ones) if large else 0
         quiet = 0
-        for turn in range(_MOST_TURNS):
+        for turn in range(most_turns):
             changed, gained = self._turn(factors, turn % 2, self.nodes, work, afresh=False)
             quiet = quiet + 1 if gained < negligible or not changed else 0
             if quiet == 2 or (not changed and turn > 0):

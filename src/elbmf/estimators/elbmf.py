@@ -62,9 +62,14 @@ _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
 # dropped in the end. On planted tiles the first finds more, on real data the second. Each takes
-# half of the time, unless that is too short to matter: ones times components below this.
+# half of the time, unless that is too short to matter: ones times components below this. From so
+# many ones on, there is only the second, with this share of the epochs: the first takes long there
+# and lowers the loss no more, unless the data is sparser than this. Then so much of a search does.
 _OVERSHOOT = 1.5
 _SMALL = 500_000
+_ONES_FOR_ONE_RUN, _DENSITY_FOR_ONE_RUN = 300_000, 1 / 64
+_SHARE_OF_LARGE = 1 / 3
+_SEARCH_OF_WIDE = 0.5
 
 # Runs that are pooled at a rank on the path to the best one, on data as small as that.
 _RUNS_ON_SMALL = 8
@@ -119,8 +124,9 @@ class ELBMF(RelaxedFactorizer):
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
         that share ``max_iter`` on all but small data, the second with half as many components
-        again, of which the least useful are dropped; or 3 runs when ``refine`` is off. Else, it is
-        1, as it always is for your own initial factors.
+        again, of which the least useful are dropped, or this one alone on large data that is not
+        very sparse; or 3 runs when ``refine`` is off. Else, it is 1, as it always is for your own
+        initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
@@ -149,8 +155,9 @@ class ELBMF(RelaxedFactorizer):
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `State` after each epoch; a true return value ends the fit at once, with the
-        factors as they are, rounded.
+        Called with a `State` after each epoch; a true return value ends the fit, with the factors
+        as they are, rounded. With ``refine``, a few turns of local search make the best of them,
+        which take about as long as some ten epochs.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -266,7 +273,11 @@ class ELBMF(RelaxedFactorizer):
             best.stop_reason = "callback"
         if local is not None:
             if best.stop_reason == "callback":
-                best.U, best.V, _ = local.shrink(best.U, best.V, self._rank)
+                with Search(local, generator, most_work=0) as search:
+                    factors = local.pack(best.U, best.V, with_spare=True)
+                    factors = search.make_do(factors, self._rank)
+                best.U, best.V = factors.to_arrays()
+                best.stages["refinement"] = factors.cost
             else:
                 best = self._improve(local, [run for run, _ in runs], generator, began, state)
         _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
@@ -285,16 +296,19 @@ class ELBMF(RelaxedFactorizer):
         """
         if not self.refine:
             return fitted
-        order, _ = savings(A, fitted.U, fitted.V, self._threads)
+        order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
         fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
-        if fitted.stop_reason != "callback":
-            local = LocalSearch(A, self._weights(A.shape), self._threads)
-            factors = local.pack(fitted.U, fitted.V)
-            local.settle(factors)
-            fitted.U, fitted.V = factors.to_arrays()
-            if fitted.stages:
-                fitted.stages["search"] = factors.cost
-        _, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
+        if fitted.stop_reason == "callback":
+            return fitted
+        local = LocalSearch(A, self._weights(A.shape), self._threads)
+        factors = local.pack(fitted.U, fitted.V)
+        local.settle(factors)
+        before, (fitted.U, fitted.V) = (fitted.U, fitted.V), factors.to_arrays()
+        if fitted.stages:
+            fitted.stages["search"] = factors.cost
+        if not all(map(np.array_equal, before, (fitted.U, fitted.V))):
+            in_order = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
+            self.bits_saved_ = in_order.saved
         return fitted
 
     def _steps(self, A: BooleanMatrix) -> Steps:
@@ -322,7 +336,10 @@ class ELBMF(RelaxedFactorizer):
     ) -> FittedFactors:
         """Refine what the runs have found, recombine it, and search on from there."""
         k, stopped = self._rank, False
-        work, deadline = self._search_work(local.A, k), np.inf
+        # A single run with more components than wanted is recombined before it is reduced, which
+        # leaves less to search for.
+        wide = len(runs) == 1 and runs[0].U.shape[1] > k
+        work, deadline = (_SEARCH_OF_WIDE if wide else 1) * self._search_work(local.A, k), np.inf
         if self.time_limit is not None:
             work, deadline = np.inf, began + self.time_limit
 
@@ -344,9 +361,12 @@ class ELBMF(RelaxedFactorizer):
             for fitted in runs:
                 factors = local.pack(fitted.U, fitted.V, with_spare=True)
                 rounded.append(factors.cost)
-                local.descend(factors)
+                if wide:
+                    factors = search.pool_with_lines(factors, fitted.U.shape[1], k)
+                else:
+                    local.descend(factors)
                 refined.append(factors.cost)
-                reduced.append(search.reduce(factors, k))
+                reduced.append(search.reduce(factors, k, hasty=wide))
                 if search.interrupted:
                     break
             run_losses = [factors.cost for factors in reduced]
@@ -358,7 +378,7 @@ class ELBMF(RelaxedFactorizer):
                 "refinement": refined[position],
                 "reduction": factors.cost,
             }
-            if factors.cost and not search.over:
+            if factors.cost and not wide and not search.over:
                 child = search.recombine([*reduced, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
@@ -407,6 +427,8 @@ class ELBMF(RelaxedFactorizer):
         more = round(_OVERSHOOT * k)
         if more > min(A.shape):
             return [run]
+        if A.ones >= max(_ONES_FOR_ONE_RUN, _DENSITY_FOR_ONE_RUN * A.cells):
+            return [(more, math.ceil(_SHARE_OF_LARGE * self.max_iter))]
         epochs = self.max_iter if A.ones * k < _SMALL else self.max_iter / 2
         return [(k, math.ceil(epochs)), (more, math.ceil(epochs / _OVERSHOOT))]
 
