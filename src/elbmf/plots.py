@@ -15,7 +15,6 @@ from elbmf.selection import TITLES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-<<<<<<< HEAD
 __all__ = [
     "OKABE_ITO",
     "grouped_digits",
@@ -25,9 +24,6 @@ __all__ = [
     "save",
     "suffixes",
 ]
-=======
-__all__ = ["image_bands", "new_figure", "rank_curve", "save", "suffixes"]
->>>>>>> paper-real
 
 OKABE_ITO = (
     "#0072B2",
@@ -161,11 +157,7 @@ def grouped_digits(value: float, _: int) -> str:
 
 
 def new_figure(width: float, height: float) -> "Figure":
-<<<<<<< HEAD
     """Return an empty figure of a size in inches, independent of pyplot and of any display."""
-=======
-    """Return an empty figure of a size in inches."""
->>>>>>> paper-real
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
