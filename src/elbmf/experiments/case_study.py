@@ -30,8 +30,9 @@ from elbmf.labels import clustering_scores, component_labels
 
 __all__ = ["EXPERIMENT"]
 
-# Rows that are embedded in a quick run; t-SNE of more takes minutes.
+# Rows that are embedded in a quick run, and ones of the largest set; more takes minutes.
 _QUICK_ROWS = 1500
+_QUICK_ONES = 1_000_000
 
 # Singular vectors that t-SNE sees, seeds of k-means, and fits of each kind in a full run.
 _DIMENSIONS = 50
@@ -71,9 +72,13 @@ def _tasks(settings: Settings) -> list[Task]:
     return [
         {"data": name, "n_components": rank}
         for name, study in _STUDIES.items()
-        if name in there
+        if name in there and (settings.full or _ones(name, settings) <= _QUICK_ONES)
         for rank in study.ranks
     ]
+
+
+def _ones(name: str, settings: Settings) -> int:
+    return int(open_set(name, settings).matrix.values.nnz)
 
 
 def _open(name: str, settings: Settings) -> tuple[sparse.csr_array, NDArray[Any]]:

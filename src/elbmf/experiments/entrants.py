@@ -9,7 +9,21 @@ from typing import Any
 from elbmf.estimators import ELBMF, METHODS, BooleanFactorizer
 from elbmf.experiments.experiment import PLAIN, REFINED
 
-__all__ = ["ENTRANTS", "RIVALS", "Entrant", "estimator", "present"]
+__all__ = [
+    "ENTRANTS",
+    "PAPERS_ASSO",
+    "PAPERS_BINAPS",
+    "RIVALS",
+    "Entrant",
+    "estimator",
+    "look_of",
+    "present",
+]
+
+PAPERS_ASSO, PAPERS_BINAPS = "asso as in the paper", "binaps as in the paper"
+"""Rivals with the parameters of the paper, where ours are others."""
+
+_VARIANTS = {PAPERS_ASSO: ("asso", "Asso, τ = 1"), PAPERS_BINAPS: ("binaps", "Binaps, authors'")}
 
 
 @dataclass(frozen=True)
@@ -62,3 +76,18 @@ def present(names: Iterable[str]) -> list[str]:
     """Return those entrants that are named, in the order of legends."""
     named = set(names)
     return [name for name in ENTRANTS if name in named]
+
+
+def look_of(name: str) -> tuple[str, dict[str, Any]]:
+    """Return what a single mark of a method is called and how it looks; variants are hollow."""
+    hollow = name in _VARIANTS
+    own, title = _VARIANTS[name] if hollow else (name, ENTRANTS[name].title)
+    entrant = ENTRANTS[own]
+    return title, {
+        "marker": entrant.marker,
+        "linestyle": "none",
+        "markersize": 6.5,
+        "markerfacecolor": "white" if hollow else entrant.colour,
+        "markeredgecolor": entrant.colour if hollow else "black",
+        "markeredgewidth": 1.3 if hollow else 0.4,
+    }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from elbmf import plots
 from elbmf.comparison.results import TIME_LIMIT
+from elbmf.experiments.entrants import look_of
 from elbmf.experiments.experiment import Row, Tables
-from elbmf.experiments.marks import mark_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +35,6 @@ _SPREAD = 0.8
 # Widths in inches, of a set and of all that is beside the sets.
 _WIDTH_OF_SET, _WIDTH_BESIDE, _LEAST_WIDTH = 1.0, 2.9, 8.0
 _HEIGHT = 11.0
-
-_SIZE, _SIZE_OF_STAR = 6.5, 11.0
 
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
@@ -90,7 +88,10 @@ def _frame(axis: Axes, count: int, title: str) -> None:
 def _place(axis: Axes, row: Row, measure: str, x: float) -> None:
     """Draw the mark of one method on one set, or a cross at the edge where there is no result."""
     value = row[measure]
-    mark = mark_of(row["method"])
+    _, look = look_of(row["method"])
+    colour = (
+        look["markeredgecolor"] if look["markerfacecolor"] == "white" else look["markerfacecolor"]
+    )
     if value is None or not math.isfinite(value):
         edge = axis.get_xaxis_transform()
         axis.plot(
@@ -98,7 +99,7 @@ def _place(axis: Axes, row: Row, measure: str, x: float) -> None:
             [1.0],
             "x",
             transform=edge,
-            color=mark.colour,
+            color=colour,
             markersize=5,
             markeredgewidth=1.4,
             clip_on=False,
@@ -106,8 +107,7 @@ def _place(axis: Axes, row: Row, measure: str, x: float) -> None:
         return
     beyond = measure == "relative_loss" and value > _WORST_LOSS
     height = _WORST_LOSS if beyond else value
-    size = _SIZE_OF_STAR if mark.shape == "*" else _SIZE
-    axis.plot([x], [height], markersize=size, clip_on=False, zorder=3, **mark.style)
+    axis.plot([x], [height], clip_on=False, zorder=3, **look)
     if beyond:
         axis.annotate(
             f"{value:.3g}",
@@ -116,7 +116,7 @@ def _place(axis: Axes, row: Row, measure: str, x: float) -> None:
             textcoords="offset points",
             fontsize=6,
             ha="center",
-            color=mark.colour,
+            color=colour,
         )
     if row["status"] == TIME_LIMIT:
         axis.plot([x], [height], clip_on=False, zorder=2, **_ENDED)
@@ -143,9 +143,8 @@ def _add_legend(figure: Figure, methods: list[str], rows: list[Row]) -> None:
 
     entries = []
     for method in methods:
-        mark = mark_of(method)
-        size = _SIZE_OF_STAR if mark.shape == "*" else _SIZE
-        entries.append(Line2D([], [], label=mark.title, markersize=size, **mark.style))
+        title, look = look_of(method)
+        entries.append(Line2D([], [], label=title, **look))
     if any(row["status"] == TIME_LIMIT and row["seconds"] is not None for row in rows):
         entries.append(Line2D([], [], label="ended by the time limit", **_ENDED))
     if any(row["relative_loss"] is None for row in rows):

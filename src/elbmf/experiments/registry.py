@@ -8,6 +8,7 @@ EXPERIMENTS: dict[str, str] = {
     "noise": "elbmf.experiments.noise",
     "density": "elbmf.experiments.density",
     "model-selection": "elbmf.experiments.model_selection",
+    "real-data": "elbmf.experiments.real_data",
     "case-study": "elbmf.experiments.case_study",
     "data-sets": "elbmf.experiments.data_sets",
     "overlap": "elbmf.experiments.overlap",

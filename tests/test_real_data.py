@@ -6,10 +6,11 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.experiments import Settings
-from elbmf.experiments.marks import mark_of
+from elbmf.experiments.entrants import PAPERS_BINAPS, look_of
+from elbmf.experiments.experiment import PLAIN, REFINED
 from elbmf.experiments.real_data import EXPERIMENT, methods
 
-METHODS = list(methods(full=False))
+METHODS = list(methods(full=True))
 COLUMNS = [
     "set",
     "method",
@@ -32,6 +33,7 @@ def _save(folder, name, ones, columns=30):
     cells = np.zeros((max(10, ones // 4), columns), dtype=np.uint8)
     cells.ravel()[:ones] = 1
     sparse.save_npz(folder / f"{name}.npz", sparse.csr_matrix(cells))
+    (folder / f"{name}.json").write_text("{}")
 
 
 def _row(name, method, **figures):
@@ -74,8 +76,10 @@ def test_digits_are_always_there_and_sets_come_by_their_ones(tmp_path):
     _save(tmp_path, "few", 40)
     _save(tmp_path, "more", 400)
     tasks = EXPERIMENT.tasks(Settings(data=(tmp_path,)))
-    assert list(dict.fromkeys(task["set"] for task in tasks)) == ["few", "more", "digits"]
-    assert [task["method"] for task in tasks if task["set"] == "few"] == METHODS
+    assert [task["set"] for task in tasks] == ["few", "more", "digits"]
+    assert all(task["methods"] == list(methods(full=False)) for task in tasks)
+    tasks = EXPERIMENT.tasks(Settings(full=True, data=(tmp_path,)))
+    assert [task["methods"] for task in tasks if task["set"] == "few"] == [[m] for m in METHODS]
 
 
 def test_large_sets_are_for_full_runs(tmp_path, monkeypatch):
@@ -96,7 +100,7 @@ def test_large_sets_are_for_full_runs(tmp_path, monkeypatch):
 def test_ranks_are_the_papers(tmp_path, name, full, rank):
     _save(tmp_path, name, 200, columns=40)
     settings = Settings(full=full, data=(tmp_path,))
-    tables = EXPERIMENT.measure({"set": name, "method": "grecond"}, settings)
+    tables = EXPERIMENT.measure({"set": name, "methods": ["grecond"]}, settings)
     (row,) = tables["results"]
     assert list(row) == COLUMNS
     assert (row["status"], row["rank"], row["ones"]) == ("finished", rank, 200)
@@ -104,34 +108,30 @@ def test_ranks_are_the_papers(tmp_path, name, full, rank):
 
 
 def test_methods_run_on_digits_and_refinement_lowers_the_loss():
-    losses = {}
-    for method in ("elbmf", "elbmf plain", "sofa"):
-        (row,) = EXPERIMENT.measure({"set": "digits", "method": method}, Settings())["results"]
-        losses[method] = row["relative_loss"]
-        assert 0 < row["recall"] < 1
-        assert row["seconds"] > 0
-    assert losses["elbmf"] < losses["elbmf plain"]
-    assert losses["elbmf"] < losses["sofa"]
+    task = {"set": "digits", "methods": [REFINED, PLAIN, "sofa"]}
+    rows = EXPERIMENT.measure(task, Settings())["results"]
+    assert [row["method"] for row in rows] == task["methods"]
+    assert all(0 < row["recall"] < 1 and row["seconds"] > 0 for row in rows)
+    refined, plain, sofa = (row["relative_loss"] for row in rows)
+    assert refined < plain
+    assert refined < sofa
 
 
 def test_unknown_sets_are_an_error_that_names_the_folders(tmp_path):
-    task = {"set": "nowhere", "method": "grecond"}
-    with pytest.raises(InputError, match=rf"no nowhere\.npz .*{tmp_path.name}"):
+    task = {"set": "nowhere", "methods": ["grecond"]}
+    with pytest.raises(InputError, match=rf"'nowhere' is not prepared in .*{tmp_path.name}"):
         EXPERIMENT.measure(task, Settings(data=(tmp_path,)))
 
 
-def test_each_method_has_a_mark_of_its_own():
-    marks = [mark_of(method) for method in METHODS]
-    assert len({(mark.colour, mark.shape, mark.hollow) for mark in marks}) == len(METHODS)
-    assert len({mark.title for mark in marks}) == len(METHODS)
-    with pytest.raises(InputError, match="no mark for 'else'"):
-        mark_of("else")
+def test_each_method_has_a_look_of_its_own():
+    looks = [look_of(method) for method in METHODS]
+    assert len({str(look) for _, look in looks}) == len({title for title, _ in looks}) == 11
 
 
 def test_claims_hold_for_plain_and_refined_separately():
     figures = {method: {"relative_loss": 0.6} for method in METHODS}
-    figures["elbmf plain"] = {"relative_loss": 0.7}
-    figures["elbmf"] = {"relative_loss": 0.4}
+    figures[PLAIN] = {"relative_loss": 0.7}
+    figures[REFINED] = {"relative_loss": 0.4}
     tables = _table(figures)
     for words in ("lower loss than Primp", "outperformed by ELBMF", "lowest loss of all"):
         claim = _claim(tables, words)
@@ -160,7 +160,7 @@ def test_claims_about_runtimes_know_what_a_time_limit_is():
     )
     assert not claim.refined_holds
     # Where both were ended, nobody knows.
-    tables = _table({"elbmf": limit, "primp": limit})
+    tables = _table({REFINED: limit, "primp": limit})
     assert _claim(tables, "much slower").refined_holds is None
     assert _claim(tables, "much slower").plain_holds
 
@@ -171,7 +171,7 @@ def test_claims_about_rivals_alone():
     assert claim.plain == "median difference: relative loss 0.000, similarity 0.000, recall 0.200"
     assert not claim.plain_holds
     assert claim.refined_holds is None
-    binaps = {"binaps": {"recall": 0.99, "similarity": 0.3}}
+    binaps = {PAPERS_BINAPS: {"recall": 0.99, "similarity": 0.3}}
     assert _claim(_table(binaps), "Binaps surpasses").refined_holds
     assert _claim(_table(binaps), "high similarity").refined_holds
     assert not _claim(_table({}), "high similarity").refined_holds
@@ -186,7 +186,7 @@ def test_claims_about_one_set_need_that_set():
     tables = _table({}, sets=("netflix",))
     assert _claim(tables, "Netflix").refined_holds is False
     lost = {method: {"status": "time limit"} for method in METHODS}
-    tables = _table({**lost, "elbmf": {}, "binaps": {}}, sets=("netflix",))
+    tables = _table({**lost, REFINED: {}, "binaps": {}}, sets=("netflix",))
     assert _claim(tables, "Netflix").refined_holds
     tables = _table({"primp": {"relative_loss": 0.7}}, sets=("cerebellum", "other"))
     assert _claim(tables, "Cerebellum").refined_holds
