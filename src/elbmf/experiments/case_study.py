@@ -341,7 +341,7 @@ def _unique(rows: list[Row], field: str) -> list[Any]:
 EXPERIMENT = Experiment(
     name="case-study",
     shows="Fig. 7",
-    title="Groups of rows in targets, reconstructions and components, against known labels",
+    title="groups of rows in targets, reconstructions and components, against known labels",
     tasks=_tasks,
     measure=_measure,
     draw=draw,

@@ -22,7 +22,7 @@ __all__ = ["EXPERIMENT"]
 
 _TABLE = "epochs"
 _EPOCHS, _KAPPA = 1000, 0.01
-_PAPERS_DRAWS, _QUICK_DRAWS = 10, 3
+_PAPERS_DRAWS, _QUICK_DRAWS = 10, 2
 
 _RATE, _WEAK, _CONSTANT = "1.05^t", "0.02·1.05^t", "constant 1"
 _SCHEDULES: dict[str, tuple[float, float]] = {
