@@ -34,28 +34,42 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def tables(folder):
     """What is measured on that matrix, with three components."""
-    task = {"data": "genomes1k_peddy", "n_components": 3}
+    found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(case_study, "_SEEDS", 2)
-        return EXPERIMENT.measure(task, Settings(data=(folder,), n_jobs=1))
+        for method in ("target", "plain", "refined", "balanced"):
+            task = {"data": "genomes1k_peddy", "n_components": 3, "method": method}
+            rows = EXPERIMENT.measure(task, Settings(data=(folder,), n_jobs=1))
+            for name in rows:
+                found.setdefault(name, []).extend(rows[name])
+    return found
 
 
 def test_digits_are_always_there_and_files_where_they_are(folder):
-    digits = {"data": "digits", "n_components": 10}
-    assert EXPERIMENT.tasks(Settings()) == [digits]
+    assert {(task["data"], task["n_components"]) for task in EXPERIMENT.tasks(Settings())} == {
+        ("digits", 10)
+    }
     found = EXPERIMENT.tasks(Settings(data=(Path("nowhere"), folder)))
-    assert found == [
-        digits,
-        {"data": "genomes1k_peddy", "n_components": 5},
-        {"data": "genomes1k_peddy", "n_components": 28},
+    assert list(dict.fromkeys((task["data"], task["n_components"]) for task in found)) == [
+        ("digits", 10),
+        ("genomes1k_peddy", 5),
+        ("genomes1k_peddy", 28),
     ]
+    assert [task["method"] for task in found[:4]] == ["target", "plain", "refined", "balanced"]
+
+
+def test_large_sets_are_for_full_runs(folder, monkeypatch):
+    monkeypatch.setattr(case_study, "_QUICK_ONES", 0)
+    assert EXPERIMENT.tasks(Settings(data=(folder,))) == []
+    assert len(EXPERIMENT.tasks(Settings(full=True, data=(folder,)))) == 3 * 4
 
 
 def test_a_set_without_its_labels_is_told(tmp_path):
     sparse.save_npz(tmp_path / "tcga.npz", sparse.csr_array(np.eye(3, dtype=bool)))
     (tmp_path / "tcga.json").write_text("{}")
+    task = {"data": "tcga", "n_components": 1, "method": "target"}
     with pytest.raises(InputError, match="tcga: the rows have no labels 'cancer type', only none"):
-        EXPERIMENT.measure({"data": "tcga", "n_components": 1}, Settings(data=(tmp_path,)))
+        EXPERIMENT.measure(task, Settings(data=(tmp_path,)))
 
 
 def test_groups_that_are_there_are_found(tables):
@@ -72,18 +86,6 @@ def test_groups_that_are_there_are_found(tables):
         assert best["refined: components", label] == pytest.approx(1)
         assert best["target: clusters", label] == pytest.approx(1)
     assert len(best) == 3 * (1 + 1 + 2 * 3)
-
-
-def test_full_runs_fit_several_times(folder, monkeypatch):
-    monkeypatch.setattr(case_study, "_SEEDS", 1)
-    monkeypatch.setattr(case_study, "_RUNS", 2)
-    monkeypatch.setattr(case_study, "_plane", lambda coordinates, settings: coordinates[:, :2])
-    task = {"data": "genomes1k_peddy", "n_components": 2}
-    settings = Settings(full=True, data=(folder,), n_jobs=1)
-    found = EXPERIMENT.measure(task, settings)["clusters"]
-    runs = [(row["method"], row["run"]) for row in found]
-    assert runs[0] == ("target", 0)
-    assert runs[1:] == [(name, run) for name in ("plain", "refined", "balanced") for run in (0, 1)]
 
 
 def test_the_diagonal_of_the_map_holds_the_partners(tables):
@@ -138,13 +140,14 @@ def test_more_classes_than_colours_differ_in_shape(tables):
 
 
 def test_claims_are_checked_on_what_was_measured(tables):
-    separation, clusters, sparse_map, one_to_one, thyroid = EXPERIMENT.claims(tables)
+    separation, clusters, sparse_map, one_to_one, best, thyroid = EXPERIMENT.claims(tables)
     assert "genomes1k_peddy" in separation.refined
     assert clusters.refined_holds is False  # nothing is better than what is perfect
     assert "1.000 to 1.000" in clusters.refined
     assert one_to_one.refined_holds is True
     assert one_to_one.refined == "genomes1k_peddy-k3 1.00"
     assert sparse_map.plain.startswith("genomes1k_peddy")
+    assert best.refined == "genomes1k_peddy-k3 1.000 beside 1.000"
     assert (thyroid.plain_holds, thyroid.refined_holds) == (None, None)
 
 

@@ -14,7 +14,7 @@ from elbmf.experiments.entrants import ENTRANTS, RIVALS, present
 from elbmf.experiments.experiment import PLAIN, REFINED, Claim, Experiment, Settings, checked
 from elbmf.experiments.page import write_page
 from elbmf.experiments.registry import EXPERIMENTS
-from elbmf.experiments.running import load_experiment, run_experiment
+from elbmf.experiments.running import draw_experiment, load_experiment, run_experiment
 from elbmf.experiments.storage import Store
 from elbmf.experiments.sweeps import Means
 from elbmf.experiments.verdicts import best_of_all, percent
@@ -81,6 +81,21 @@ def test_a_second_run_measures_only_what_is_new(tmp_path):
     assert measured == [0, 1, 2, 3, 4]
 
 
+def test_what_was_measured_can_be_drawn_again_whatever_the_settings(tmp_path):
+    experiment, measured = _squares(2)
+    assert draw_experiment(experiment, tmp_path) is None
+    run_experiment(experiment, Settings(full=True, seed=3), tmp_path)
+    (tmp_path / "squares.png").unlink()
+    outcome = draw_experiment(experiment, tmp_path)
+    assert measured == [0, 1]
+    assert (tmp_path / "squares.png").exists()
+    assert outcome.scale == "full, seed 3"
+    assert outcome.claims[0].plain == "2"
+    (tmp_path / "measured.json").write_text("{}")
+    with pytest.raises(InputError, match="is no note of measurements"):
+        draw_experiment(experiment, tmp_path)
+
+
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_experiment(_squares(5, fails_at=3)[0], QUICK, tmp_path)
@@ -142,7 +157,7 @@ def test_the_full_tasks_include_the_quick_ones(name):
 def test_the_page_has_a_row_for_each_claim(tmp_path):
     experiment, _ = _squares(2)
     outcome = run_experiment(experiment, QUICK, tmp_path / "squares")
-    write_page(tmp_path / "claims.md", [outcome], QUICK)
+    write_page(tmp_path / "claims.md", [outcome])
     text = (tmp_path / "claims.md").read_text()
     assert "| Sec. 0 | A \\| B\\_t\\* | 2 | holds | none | does not hold |" in text
     assert "| Sec. 0 | Others. | yes | – |  |  |" in text

@@ -40,6 +40,10 @@ def test_an_experiment_writes_tables_figures_and_a_page(elbmf: Any) -> None:
     assert again.out == result.out
     elbmf("reproduce", "regularizers", "--full").assert_error("other settings", "--overwrite")
     assert elbmf("reproduce", "regularizers", "--full", "--overwrite").code == 0
+    drawn = elbmf("reproduce", "all", "--draw-only", "--page", "claims.md")
+    assert drawn.code == 0
+    assert "`elbmf reproduce regularizers` (full, seed 0)" in Path("claims.md").read_text()
+    elbmf("reproduce", "noise", "--draw-only").assert_error("nothing was measured there of noise")
 
 
 def test_an_interrupted_run_says_how_to_go_on(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:

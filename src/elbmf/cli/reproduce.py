@@ -11,10 +11,15 @@ from elbmf.cli.outputs import check_document
 from elbmf.cli.progress import ExperimentProgress
 from elbmf.cli.tables import table
 from elbmf.errors import InputError
-from elbmf.experiments.experiment import Settings
+from elbmf.experiments.experiment import Experiment, Settings
 from elbmf.experiments.page import VERDICTS, write_page
 from elbmf.experiments.registry import EXPERIMENTS
-from elbmf.experiments.running import Outcome, load_experiment, run_experiment
+from elbmf.experiments.running import (
+    Outcome,
+    draw_experiment,
+    load_experiment,
+    run_experiment,
+)
 from elbmf.experiments.storage import Store
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -77,7 +82,13 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "--page", metavar="FILE", help="write the paper's claims, checked, to FILE.md"
     )
-    parser.add_argument("--overwrite", action="store_true", help="measure all anew")
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--overwrite", action="store_true", help="measure all anew")
+    again.add_argument(
+        "--draw-only",
+        action="store_true",
+        help="measure nothing; draw what was measured before, with whatever settings",
+    )
     add_n_jobs(parser)
 
 
@@ -91,34 +102,58 @@ def run(args: argparse.Namespace, console: Console) -> int:
     experiments = [load_experiment(name) for name in _chosen(args.name)]
     if args.page:
         check_document(Path(args.page), ".md")
+    folder = Path(args.output)
+    if args.draw_only:
+        outcomes = _drawn(experiments, folder, console)
+    else:
+        outcomes = _run(experiments, folder, args, console)
+    if len(outcomes) < len(experiments) and not args.draw_only:
+        return _INTERRUPTED
+    if args.page:
+        write_page(Path(args.page), outcomes)
+        console.note(f"Wrote {args.page}")
+    return 0
+
+
+def _run(
+    experiments: Sequence[Experiment], folder: Path, args: argparse.Namespace, console: Console
+) -> list[Outcome]:
+    """Run experiments and say what came out; fewer come back where that was interrupted."""
     settings = Settings(
         full=args.full, seed=_seed(args.seed), data=_folders(args.data), n_jobs=args.n_jobs
     )
-    folder = Path(args.output)
     for experiment in experiments:  # before hours of work, not after
         Store(folder / experiment.name, settings, afresh=args.overwrite)
     progress = ExperimentProgress(console)
-    outcomes = []
+    outcomes: list[Outcome] = []
     for experiment in experiments:
         console.note(f"{experiment.shows}: {experiment.title} …")
         try:
             outcome = run_experiment(
-                experiment,
-                settings,
-                folder / experiment.name,
-                callback=progress,
+                experiment, settings, folder / experiment.name, callback=progress
             )
         except KeyboardInterrupt:
             console.status("")
             same = "the same command without --overwrite" if args.overwrite else "the same command"
             console.note(f"Interrupted: what is measured is kept in {folder}; {same} goes on")
-            return _INTERRUPTED
+            break
         console.result(_text(outcome))
         outcomes.append(outcome)
-    if args.page:
-        write_page(Path(args.page), outcomes, settings)
-        console.note(f"Wrote {args.page}")
-    return 0
+    return outcomes
+
+
+def _drawn(experiments: Sequence[Experiment], folder: Path, console: Console) -> list[Outcome]:
+    """Draw again what was measured, and say what came out."""
+    outcomes = []
+    for experiment in experiments:
+        outcome = draw_experiment(experiment, folder / experiment.name)
+        if outcome is not None:
+            console.result(_text(outcome))
+            outcomes.append(outcome)
+    if not outcomes:
+        names = ", ".join(experiment.name for experiment in experiments)
+        raise InputError(f"{folder}: nothing was measured there of {names}. Measure it first.")
+    return outcomes
 
 
 def _chosen(name: str) -> list[str]:

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from elbmf.experiments.experiment import Claim, Settings
+from elbmf.experiments.experiment import Claim
 from elbmf.experiments.running import Outcome
 from elbmf.io.streams import replacing, writing
 
@@ -18,7 +18,7 @@ VERDICTS = {True: "holds", False: "does not hold", None: "–"}
 _TITLE = "The paper's claims, checked"
 
 
-def write_page(path: Path, outcomes: Sequence[Outcome], settings: Settings) -> None:
+def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
     """Write the page, in Markdown, with its pictures in a folder of the same name.
 
     Parameters
@@ -27,8 +27,6 @@ def write_page(path: Path, outcomes: Sequence[Outcome], settings: Settings) -> N
         The file, which is replaced.
     outcomes : sequence of Outcome
         What the experiments gave.
-    settings : Settings
-        How they were run.
     """
     pictures = path.with_suffix("")
     with writing(pictures):
@@ -36,7 +34,7 @@ def write_page(path: Path, outcomes: Sequence[Outcome], settings: Settings) -> N
         for outcome in outcomes:
             for picture in _to_look_at(outcome):
                 shutil.copyfile(picture, pictures / picture.name)
-    text = "\n".join(_lines(outcomes, settings, pictures.name))
+    text = "\n".join(_lines(outcomes, pictures.name))
     with replacing(path, compress=False) as stream:
         stream.write(f"{text}\n".encode())
 
@@ -45,15 +43,15 @@ def _to_look_at(outcome: Outcome) -> list[Path]:
     return [picture for picture in outcome.pictures if picture.suffix == ".png"]
 
 
-def _lines(outcomes: Sequence[Outcome], settings: Settings, pictures: str) -> Iterator[str]:
-    scale = "--full" if settings.full else "--quick"
+def _lines(outcomes: Sequence[Outcome], pictures: str) -> Iterator[str]:
     claims = [claim for outcome in outcomes for claim in outcome.claims]
     yield f"# {_TITLE}\n"
     yield (
-        f"Written by `elbmf reproduce all {scale} --seed {settings.seed} --page FILE`, a section "
-        "by `elbmf reproduce NAME`, with the name given there. Numbers after a claim in "
-        'parentheses are ours: where the paper says "high" or "similar", a bound had to be chosen.'
-        ' "Plain" is ELBMF as the paper describes it (`refine=False`); "refined" is the default.\n'
+        "Written by `elbmf reproduce NAME --page FILE`, a section for each experiment (`all`: all "
+        'of them). What stands in parentheses behind a claim is ours: where the paper says "high" '
+        'or "similar", a bound had to be chosen. "Plain" is ELBMF as the paper describes it '
+        '(`refine=False`); "refined" is the default. A claim that is not about the result of '
+        "ELBMF has one verdict only, and a dash is a claim that could not be measured.\n"
     )
     yield f"{_summary(claims)}\n"
     for machine in dict.fromkeys(outcome.machine for outcome in outcomes):
@@ -61,7 +59,7 @@ def _lines(outcomes: Sequence[Outcome], settings: Settings, pictures: str) -> It
     for outcome in outcomes:
         experiment = outcome.experiment
         yield f"## {experiment.shows}: {experiment.title}\n"
-        yield f"`elbmf reproduce {experiment.name}`\n"
+        yield f"`elbmf reproduce {experiment.name}` ({outcome.scale})\n"
         for picture in _to_look_at(outcome):
             yield f"![{experiment.shows}: {experiment.title}]({pictures}/{picture.name})\n"
         if outcome.claims:

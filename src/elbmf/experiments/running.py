@@ -14,7 +14,7 @@ from elbmf.experiments.experiment import Claim, Experiment, Settings, Task
 from elbmf.experiments.registry import EXPERIMENTS
 from elbmf.experiments.storage import Store
 
-__all__ = ["Outcome", "Progress", "load_experiment", "run_experiment"]
+__all__ = ["Outcome", "Progress", "draw_experiment", "load_experiment", "run_experiment"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class Outcome:
         The files written.
     claims : sequence of Claim
         The paper's claims, checked.
+    scale : str
+        Whether the run was quick or full, and its seed.
     machine : str
         Where it was measured.
     """
@@ -62,6 +64,7 @@ class Outcome:
     tables: list[Path]
     pictures: list[Path]
     claims: Sequence[Claim]
+    scale: str
     machine: str
 
 
@@ -106,12 +109,30 @@ def run_experiment(
             callback(Progress(experiment.name, task, len(tasks) - len(lacking) + count, len(tasks)))
         _LOG.info("%s: %s", experiment.name, task)
         store.add(task, experiment.measure(task, settings))
-    tables = store.finish()
+    return _drawn(experiment, store, folder, store.finish())
+
+
+def draw_experiment(experiment: Experiment, folder: Path) -> Outcome | None:
+    """Draw again what was measured in a folder, with whatever settings; None if nothing was."""
+    store = Store.of(folder)
+    if store is None or not store.tables:
+        return None
+    return _drawn(experiment, store, folder, [])
+
+
+def _drawn(experiment: Experiment, store: Store, folder: Path, tables: list[Path]) -> Outcome:
     pictures = []
     for name, figure in experiment.draw(store.tables).items():
         for suffix in _PICTURES:
             pictures.append(folder / f"{name}{suffix}")
             plots.save(figure, pictures[-1])
+    note = store.note()
+    scale = "full" if note["settings"]["full"] else "quick"
     return Outcome(
-        experiment, tables, pictures, experiment.claims(store.tables), store.note()["machine"]
+        experiment,
+        tables,
+        pictures,
+        experiment.claims(store.tables),
+        f"{scale}, seed {note['settings']['seed']}",
+        note["machine"],
     )

@@ -56,6 +56,18 @@ class Store:
         else:
             self._load()
 
+    @staticmethod
+    def of(folder: Path) -> Store | None:
+        """Return what is measured in a folder, with whatever settings; None if nothing is."""
+        path = folder / _NOTE
+        if not path.exists():
+            return None
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
+            return Store(folder, Settings(full=settings["full"], seed=settings["seed"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(path) from error
+
     def lacks(self, tasks: Sequence[Task]) -> list[Task]:
         """Return those tasks that are not done."""
         return [task for task in tasks if task not in self._done]
@@ -102,10 +114,7 @@ class Store:
             note = self.note()
             before, tasks, names = note["settings"], list(note["tasks"]), list(note["tables"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}: is no note of measurements, or damaged. Choose another folder, or pass "
-                "overwrite=True to measure anew."
-            ) from error
+            raise _damaged(path) from error
         if before != self._settings:
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "
@@ -141,6 +150,13 @@ class Store:
     def _forget(self) -> None:
         for path in (self._folder / _NOTE, self._folder / _JOURNAL):
             path.unlink(missing_ok=True)
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass "
+        "overwrite=True to measure anew."
+    )
 
 
 def _words(settings: dict[str, Any]) -> str:
