@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types imports tests benchmarks clean
+.PHONY: demo test lint types imports tests benchmarks reproduce clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
@@ -28,6 +28,10 @@ DATA ?= ../shared/data
 benchmarks: $(VENV)/.benchmarks
 	$(BIN)/python benchmarks/speed.py --data $(DATA)
 
+# The paper's figures, and whether its claims hold; hours. DATA as above.
+reproduce: $(VENV)/.reproduce
+	$(BIN)/elbmf reproduce all --full --data $(DATA) --output reproduced --page docs/claims.md
+
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
 	$(PYTHON) -m venv $(VENV)
@@ -36,10 +40,11 @@ $(BIN)/python:
 $(VENV)/.demo: EXTRA = plots
 $(VENV)/.test: EXTRA = test
 $(VENV)/.benchmarks: EXTRA = benchmarks
-$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks: pyproject.toml | $(BIN)/python
+$(VENV)/.reproduce: EXTRA = reproduce
+$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks $(VENV)/.reproduce: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRA)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

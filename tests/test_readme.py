@@ -29,6 +29,9 @@ def test_the_commands_run(tmp_path, monkeypatch):
     Path("data.csv").write_text(text)
     Path("new.csv").write_text("\n".join([header, *lines[2:6]]) + "\n")
     assert main(["convert", "data.csv", "counts.h5ad"]) == 0
+    kinds = [f"patient{i}\t{'ill' if i < 4 else 'well'}" for i in range(9)]
+    Path("patients.tsv").write_text("\n".join(["id\tkind", *kinds]) + "\n")
+    Path("pathways.gmt").write_text("one\tfirst\tgene0\tgene1\tgene2\ntwo\t\tgene3\tgene4\n")
     commands = re.findall(r"^\$ elbmf (.*?)(?:\s+#.*)?$", README, re.M)
     assert len(commands) >= 6
     for command in commands:

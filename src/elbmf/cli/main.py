@@ -32,7 +32,10 @@ examples:
   elbmf score result data.csv                measure a saved result
   elbmf transform result new.csv -o new.tsv  describe new rows by saved components
   elbmf convert data.csv data.npz            change the format of a matrix
+  elbmf labels result rows.tsv               compare components with known labels
+  elbmf enrich result --sets pathways.gmt    find known sets of columns in components
   elbmf data list                            see the data sets of the paper
+  elbmf reproduce all --quick                measure and draw the paper's figures anew
 
 'elbmf COMMAND --help' explains a command."""
 
