@@ -7,13 +7,13 @@ from elbmf.kernels.compiling import kernel
 __all__ = ["decimal", "parse_decimals"]
 
 _TENS = 10.0 ** np.arange(23)
-# Up to here a mantissa with one more digit is still an int64.
-_MANTISSA_LIMIT = 10**17
+# A whole number of so many digits fits 64 bits.
+_MOST_DIGITS = 18
 
 _PLUS, _MINUS, _POINT, _ZERO = 43, 45, 46, 48
 
 
-@kernel()
+@kernel(inline="always")
 def decimal(text, at):
     """Read a plain decimal; return it, whether it is one, and where it ends.
 
@@ -26,22 +26,35 @@ def decimal(text, at):
         negative = text[at] == _MINUS
         at += 1
     mantissa = np.int64(0)
-    good = True
     start = at
-    point = -1
     while at < size:
         # Unsigned, so that one comparison tells a digit.
         digit = np.uint8(text[at] - np.uint8(_ZERO))
-        if digit <= 9:
-            good = good and mantissa < _MANTISSA_LIMIT
-            mantissa = mantissa * 10 + digit if good else mantissa
-        elif text[at] == _POINT and point < 0:
-            point = at
-        else:
+        if digit > 9:
             break
+        mantissa = mantissa * 10 + digit
         at += 1
-    digits = at - start - (point >= 0)
-    power = point + 1 - at if point >= 0 else 0
+    digits = at - start
+    power = 0
+    if at < size and text[at] == _POINT:
+        at += 1
+        point = at
+        while at < size:
+            digit = np.uint8(text[at] - np.uint8(_ZERO))
+            if digit > 9:
+                break
+            mantissa = mantissa * 10 + digit
+            at += 1
+        power = point - at
+        digits -= power
+    good = digits > 0
+    if digits > _MOST_DIGITS:
+        # Zeros at the begin do not count.
+        significant = digits
+        while significant and (text[start] == _ZERO or text[start] == _POINT):
+            significant -= text[start] == _ZERO
+            start += 1
+        good = significant <= _MOST_DIGITS
     if at + 1 < size and digits and (text[at] == 101 or text[at] == 69):
         at += 1
         below = text[at] == _MINUS
@@ -55,10 +68,11 @@ def decimal(text, at):
             at += 1
         power += -exponent if below else exponent
         good = good and places > 0
-    if not good or not digits or not -22 <= power <= 22:
-        return 0.0, False, at
-    value = mantissa / _TENS[-power] if power < 0 else mantissa * _TENS[power]
-    return -value if negative else value, True, at
+    good = good and -22 <= power <= 22
+    value = 0.0
+    if good:
+        value = mantissa / _TENS[-power] if power < 0 else mantissa * _TENS[power]
+    return -value if negative else value, good, at
 
 
 @kernel()

@@ -77,37 +77,56 @@ def _line_end(block, at):
     return -1
 
 
-@kernel(inline="always")
-def _cut(block, at, delimiter, quoted):
-    """Return where a field ends, and where what follows it begins: a delimiter or a line end.
+@kernel()
+def _stops(delimiter):
+    """Return for each byte whether a field may end at it: it begins a delimiter or a line end."""
+    stops = np.zeros(256, dtype=np.bool_)
+    stops[_NEWLINE] = True
+    if delimiter.shape[0]:
+        stops[delimiter[0]] = True
+    else:
+        stops[_BLANK] = True
+        stops[_TAB] = True
+    return stops
 
-    ``at`` is its begin, behind the quote if it is ``quoted``; the end of one whose quote is not
-    closed is -1.
-    """
+
+@kernel(inline="always")
+def _closing_quote(block, at):
+    """Return where the quote is that closes a field, or -1."""
     size = block.shape[0]
-    end = -1
-    if quoted:
-        while at < size and not (
-            block[at] == _QUOTE and (at + 1 == size or block[at + 1] != _QUOTE)
-        ):
+    while at < size:
+        if block[at] == _QUOTE:
             # A quote within a field is doubled.
-            at += 2 if block[at] == _QUOTE else 1
-        if at >= size:
-            return -1, size
-        end = at
+            if at + 1 == size or block[at + 1] != _QUOTE:
+                return at
+            at += 1
         at += 1
-    first = delimiter[0] if delimiter.shape[0] else np.uint8(_BLANK)
-    second = first if delimiter.shape[0] else np.uint8(_TAB)
-    start = at
-    while at < size and block[at] != _NEWLINE:
-        if (block[at] == first or block[at] == second) and _is_delimiter(block, at, delimiter):
-            break
+    return -1
+
+
+@kernel(inline="always")
+def _field_end(block, at, delimiter, stops):
+    """Return where the next delimiter or line feed is, or the block ends."""
+    size = block.shape[0]
+    while True:
+        while at < size and not stops[block[at]]:
+            at += 1
+        if (
+            delimiter.shape[0] < 2
+            or at >= size
+            or block[at] == _NEWLINE
+            or _is_delimiter(block, at, delimiter)
+        ):
+            return at
         at += 1
-    if end < 0:
-        end = at
-        if (at >= size or block[at] == _NEWLINE) and end > start and block[end - 1] == _RETURN:
-            end -= 1
-    return end, at
+
+
+@kernel(inline="always")
+def _without_return(block, start, at):
+    """Return the end of a field that is followed by what is at a position."""
+    if at > start and block[at - 1] == _RETURN and (at == block.shape[0] or block[at] == _NEWLINE):
+        return at - 1
+    return at
 
 
 @kernel()
@@ -131,15 +150,22 @@ def cut_line(block, at, delimiter, quoting, bounds):
         Where the line ends.
     """
     size = block.shape[0]
+    stops = _stops(delimiter)
     fields = 0
     at = _past_blanks(block, at, delimiter)
     while delimiter.shape[0] or _line_end(block, at) < 0:
         quoted = quoting and at < size and block[at] == _QUOTE
         start = at + 1 if quoted else at
-        end, at = _cut(block, start, delimiter, quoted)
+        if quoted:
+            end = _closing_quote(block, start)
+            end = size if end < 0 else end
+            at = _field_end(block, end, delimiter, stops)
+        else:
+            at = _field_end(block, start, delimiter, stops)
+            end = _without_return(block, start, at)
         if fields < bounds.shape[0]:
             bounds[fields, 0] = start
-            bounds[fields, 1] = end if end >= 0 else size
+            bounds[fields, 1] = end
         fields += 1
         at = _past_blanks(block, at, delimiter)
         if _line_end(block, at) >= 0:
@@ -190,6 +216,8 @@ def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unrea
     """
     size = block.shape[0]
     last = kinds.shape[0] - 1
+    stops = _stops(delimiter)
+    by_blanks = delimiter.shape[0] == 0
     at = 0
     line = 0
     skipped = 0
@@ -227,15 +255,20 @@ def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unrea
             if good and quoted:
                 good = at < size and block[at] == _QUOTE
                 at += 1
-            if good:
+            if good and not _is_delimiter(block, at, delimiter):
                 following = _line_end(block, at)
-                good = following >= 0 or _is_delimiter(block, at, delimiter)
+                good = following >= 0
             if not good:
                 # A text, or a number that is none, or not a plain one.
-                end, at = _cut(block, start, delimiter, quoted)
-                following = _line_end(block, at)
-                if end < 0:
-                    return line, begin, field, OPEN_QUOTE, skipped
+                if quoted:
+                    end = _closing_quote(block, start)
+                    if end < 0:
+                        return line, begin, field, OPEN_QUOTE, skipped
+                    at = _field_end(block, end, delimiter, stops)
+                else:
+                    at = _field_end(block, start, delimiter, stops)
+                    end = _without_return(block, start, at)
+                following = at + 1 if at >= size or block[at] == _NEWLINE else -1
                 if kind != SKIP and end == start:
                     if field == 0 and following >= 0 and not quoted:
                         return line, begin, field, TOO_FEW, skipped
@@ -254,7 +287,7 @@ def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unrea
                     spans[t, line, 0] = start
                     spans[t, line, 1] = end
                     t += 1
-            if delimiter.shape[0] == 0:
+            if by_blanks:
                 at = _past_blanks(block, at, delimiter)
                 following = _line_end(block, at)
             if field < last:
