@@ -20,6 +20,7 @@ from elbmf.io.delimited_text import decoded
 from elbmf.io.names import unpack_names
 from elbmf.io.streams import line_blocks
 from elbmf.kernels import text as kernels
+from elbmf.kernels.decimals import MOST_DIGITS
 
 __all__ = ["Column", "FieldReader", "NameCodes", "Span", "header_fields"]
 
@@ -231,7 +232,7 @@ class FieldReader:
             column = self.columns[field]
             value = data[slice(*bounds[field])].tobytes()
             found_text = "nothing" if problem == kernels.EMPTY else shown(value)
-            size = " of at most 18 digits" if problem == kernels.TOO_LARGE else ""
+            size = f" of at most {MOST_DIGITS} digits" if problem == kernels.TOO_LARGE else ""
             message = (
                 f"{where}, field {field + 1} ({column.name}): expected "
                 f"{_EXPECTED[column.kind]}{size}, found {found_text}."

@@ -4,13 +4,30 @@ import numpy as np
 
 from elbmf.kernels.compiling import kernel
 
-__all__ = ["decimal", "parse_decimals"]
+__all__ = ["MOST_DIGITS", "decimal", "parse_decimals", "whole"]
 
 _TENS = 10.0 ** np.arange(23)
-# A whole number of so many digits fits 64 bits.
-_MOST_DIGITS = 18
+
+MOST_DIGITS = 18
+"""A whole number of so many digits fits 64 bits."""
 
 _PLUS, _MINUS, _POINT, _ZERO = 43, 45, 46, 48
+
+
+@kernel()
+def whole(text, at, value):
+    """Read digits that follow those of a value; return what they make, and where they end.
+
+    Which is meaningless with more than 18 digits.
+    """
+    while at < text.shape[0]:
+        # Unsigned, so that one comparison tells a digit.
+        digit = np.uint8(text[at] - np.uint8(_ZERO))
+        if digit > 9:
+            break
+        value = value * 10 + digit
+        at += 1
+    return value, at
 
 
 @kernel(inline="always")
@@ -25,37 +42,24 @@ def decimal(text, at):
     if at < size and (text[at] == _MINUS or text[at] == _PLUS):
         negative = text[at] == _MINUS
         at += 1
-    mantissa = np.int64(0)
     start = at
-    while at < size:
-        # Unsigned, so that one comparison tells a digit.
-        digit = np.uint8(text[at] - np.uint8(_ZERO))
-        if digit > 9:
-            break
-        mantissa = mantissa * 10 + digit
-        at += 1
+    mantissa, at = whole(text, at, np.int64(0))
     digits = at - start
     power = 0
     if at < size and text[at] == _POINT:
-        at += 1
-        point = at
-        while at < size:
-            digit = np.uint8(text[at] - np.uint8(_ZERO))
-            if digit > 9:
-                break
-            mantissa = mantissa * 10 + digit
-            at += 1
+        point = at + 1
+        mantissa, at = whole(text, point, mantissa)
         power = point - at
         digits -= power
     good = digits > 0
-    if digits > _MOST_DIGITS:
+    if digits > MOST_DIGITS:
         # Zeros at the begin do not count.
         significant = digits
         while significant and (text[start] == _ZERO or text[start] == _POINT):
             significant -= text[start] == _ZERO
             start += 1
-        good = significant <= _MOST_DIGITS
-    if at + 1 < size and digits and (text[at] == 101 or text[at] == 69):
+        good = significant <= MOST_DIGITS
+    if at + 1 < size and (text[at] == 101 or text[at] == 69) and digits:
         at += 1
         below = text[at] == _MINUS
         if below or text[at] == _PLUS:
@@ -71,7 +75,8 @@ def decimal(text, at):
     good = good and -22 <= power <= 22
     value = 0.0
     if good:
-        value = mantissa / _TENS[-power] if power < 0 else mantissa * _TENS[power]
+        # Dividing whole numbers by one, too, saves a branch that is hard to foresee.
+        value = mantissa / _TENS[-power] if power <= 0 else mantissa * _TENS[power]
     return -value if negative else value, good, at
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from elbmf.kernels.compiling import kernel
-from elbmf.kernels.decimals import decimal
+from elbmf.kernels.decimals import MOST_DIGITS, decimal, whole
 
 __all__ = [
     "DECIMAL",
@@ -30,10 +30,7 @@ SKIP, WHOLE, DECIMAL, TEXT, OPTIONAL = range(5)
 # What may be wrong with one.
 FINE, TOO_FEW, TOO_MANY, NO_NUMBER, TOO_LARGE, EMPTY, OPEN_QUOTE = range(7)
 
-_TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE, _ZERO = 9, 10, 13, 32, 34, 48
-
-# A whole number of so many digits fits 64 bits.
-_MOST_DIGITS = 18
+_TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
 
 # FNV-1a.
 _BASIS = np.uint64(0xCBF29CE484222325)
@@ -235,15 +232,8 @@ def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unrea
             good = False
             following = -1
             if kind == WHOLE:
-                value = np.int64(0)
-                while at < size:
-                    # Unsigned, so that one comparison tells a digit.
-                    digit = np.uint8(block[at] - np.uint8(_ZERO))
-                    if digit > 9:
-                        break
-                    value = value * 10 + digit
-                    at += 1
-                if at - start > _MOST_DIGITS:
+                value, at = whole(block, at, np.int64(0))
+                if at - start > MOST_DIGITS:
                     return line, begin, field, TOO_LARGE, skipped
                 good = at > start
                 wholes[w, line] = value
