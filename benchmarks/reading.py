@@ -94,7 +94,7 @@ def generate_pairs(folder: Path, lines: int, generator: np.random.Generator) -> 
 
 def load_pairs(path: Path) -> None:
     columns = [Column("row", "text"), Column("column", "text")]
-    codes = [NameCodes(str(path), column.name) for column in columns]
+    codes = [NameCodes(str(path)) for column in columns]
     reader = FieldReader(str(path), b"\t", columns, "Generate it again.")
     with open_bytes(path) as stream:
         for _, values in reader.blocks(stream):

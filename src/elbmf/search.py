@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean import Bools
-from elbmf.kernels.moves import attempt, costs_of_dropping, count_uncovered
+from elbmf.kernels.moves import attempt, count_uncovered
 from elbmf.packed import PackedFactors
 from elbmf.refine import LocalSearch
 from elbmf.threads import available_cores
@@ -40,20 +40,11 @@ _PATIENCE = 5
 # Branches for one line while components are being dropped.
 _NODES_BETWEEN = 100
 
-# Turns in which most is gained: components that are about to be dropped need no more.
-_FEW_TURNS = 4
+# Turns in which most is gained, and those for what must do when there is no time for more.
+_FEW_TURNS, _TURNS_AT_LAST = 4, 12
 
-# Turns for what must do in the end, when there is no time for more.
-_TURNS_AT_LAST = 12
-
-# Ones up to which pooling takes no longer than such turns do, and cells up to which these are
-# quick.
-_ONES_TO_POOL_IN_NO_TIME = 5_000_000
-_CELLS_FOR_QUICK_TURNS = 100_000_000
-
-# Share of what a component is worth, the others staying as they are, that is held to remain when
-# they adapt to its loss: what is worth more than that is not tried while another is cheaper.
-_REMAINS = 0.25
+# Ones and cells up to which such turns, and pooling, are quick.
+_ONES_IN_NO_TIME, _CELLS_IN_NO_TIME = 5_000_000, 100_000_000
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -185,74 +176,45 @@ class Search:
         self.work += self.local.descend(child)
         return child
 
-    def pool_with_lines(
-        self, factors: PackedFactors, n_pooled: int, n_components: int
-    ) -> PackedFactors:
-        """Pool components with single rows and columns, and keep the ``n_pooled`` most useful.
-
-        This is the cheaper way to recombine where the components are yet to be reduced: what is
-        left adapts for a few turns only.
-        """
-        self.work += self.local.descend(factors, _FEW_TURNS)
-        U, V = _side_by_side([factors, *self.single_lines(n_components)])
-        U, V, work = self.local.shrink(U, V, n_pooled)
-        self.work += work
-        pooled = self.local.pack(U, V, with_spare=True)
-        self.work += self.local.descend(pooled, _FEW_TURNS)
-        if pooled.cost > factors.cost:
-            pooled = factors
-        # From now on there is something to tell, and to end with.
-        U, V, work = self.local.shrink(*pooled.to_arrays(), n_components)
-        self.work += work
-        self._report([self.local.pack(U, V)])
-        return pooled
-
     def make_do(self, factors: PackedFactors, n_components: int) -> PackedFactors:
         """Make the best of components in little time: pooled with lines, dropped as they stand."""
-        quick = self.local.A.cells <= _CELLS_FOR_QUICK_TURNS
-        if quick and self.local.A.ones <= _ONES_TO_POOL_IN_NO_TIME:
-            n_pooled = factors.n_slots - (factors.spare >= 0)
-            factors = self.pool_with_lines(factors, n_pooled, n_components)
-        U, V, _ = self.local.shrink(*factors.to_arrays(), n_components)
+        A, parents = self.local.A, [factors]
+        quick = A.cells <= _CELLS_IN_NO_TIME and A.ones <= _ONES_IN_NO_TIME
+        if quick:
+            self.local.descend(factors, _FEW_TURNS)
+            parents += self.single_lines(n_components)
+        U, V, _ = self.local.shrink(*_side_by_side(parents), n_components)
         least = self.local.pack(U, V)
         self.local.descend(least, _TURNS_AT_LAST if quick else _FEW_TURNS)
         return least
 
-    def reduce(
-        self, factors: PackedFactors, n_components: int, *, hasty: bool = False
-    ) -> PackedFactors:
+    def reduce(self, factors: PackedFactors, n_components: int) -> PackedFactors:
         """Drop components until so many are left, each time those whose loss costs least.
 
         What that is shows only when the others have adapted: either half of a group that was split
-        is worth a lot, but the other half can stand in for it. When ``hasty``, those that are worth
-        much more than another are not tried, and between two drops the others have a few turns.
+        is worth a lot, but the other half can stand in for it.
         """
-        costs: dict[int, float] = dict.fromkeys(np.flatnonzero(factors.used()).tolist(), 0)
+        costs: dict[int, int] = dict.fromkeys(np.flatnonzero(factors.used()).tolist(), 0)
         while len(costs) > n_components and not self.interrupted:
             # What a drop costs mostly goes up with every other, so that old figures are bounds.
-            if hasty:
-                worth = self._worth(factors)
-                costs = {l: max(cost, _REMAINS * worth[l]) for l, cost in costs.items()}
-            trials: dict[int, PackedFactors] = {}
-            while not trials or min(costs[l] for l in trials) > min(
-                (cost for l, cost in costs.items() if l not in trials), default=_NEVER
+            fresh: dict[int, int] = {}
+            while not fresh or min(fresh.values()) > min(
+                (cost for l, cost in costs.items() if l not in fresh), default=_NEVER
             ):
-                stale = sorted((cost, l) for l, cost in costs.items() if l not in trials)
+                stale = sorted((cost, l) for l, cost in costs.items() if l not in fresh)
                 some = [l for _, l in stale[:_AT_ONCE]]
                 drops = [Move(0, dropped=l) for l in some]
                 made = self._make(factors, drops, quick=True, nodes=0)
-                trials.update(zip(some, made, strict=True))
-                costs.update({l: trials[l].cost - factors.cost for l in some})
+                fresh.update(
+                    {l: each.cost - factors.cost for l, each in zip(some, made, strict=True)}
+                )
                 self._report([])
                 if self.interrupted:
                     break
+            costs.update(fresh)
             least = min(costs, key=lambda l: costs[l])
-            if hasty and least in trials:
-                factors = trials[least]
-                self.work += self.local.descend(factors, _FEW_TURNS)
-            else:
-                drop = [Move(0, dropped=least)]
-                (factors,) = self._make(factors, drop, reports=False, nodes=_NODES_BETWEEN)
+            drop = [Move(0, dropped=least)]
+            (factors,) = self._make(factors, drop, reports=False, nodes=_NODES_BETWEEN)
             used = factors.used()
             costs = {l: cost for l, cost in costs.items() if used[l]}
         U, V, work = self.local.shrink(*factors.to_arrays(), n_components)
@@ -261,16 +223,6 @@ class Search:
         self.work += self.local.descend(reduced, _FEW_TURNS if self.interrupted else None)
         self._report([reduced])
         return reduced
-
-    def _worth(self, factors: PackedFactors) -> NDArray[np.int64]:
-        """By how much the cost would go up without each component, the others as they are."""
-        work = np.zeros(1, dtype=np.int64)
-        weights = self.local.weights
-        costs = costs_of_dropping(
-            self.local.lines, factors.bits, weights.missed, weights.extra, work
-        )
-        self.work += int(work[0])
-        return costs
 
     def _fill(self, factors: PackedFactors) -> PackedFactors:
         """Give every component something to cover, as long as that lowers the cost."""

@@ -26,7 +26,8 @@ def above_zscore(
 def upper_share(values: NDArray[np.floating], share: float = 0.05) -> NDArray[np.bool_]:
     """Return which values are above the quantile 1 − share of the last axis.
 
-    A z-score orders values as they are, so this is the upper quantile of z-scores as well. Of
-    values equal to the quantile none is high: never more than the share.
+    A z-score orders values as they are, so this is the upper quantile of z-scores as well. The
+    quantile is interpolated between neighbours, so that the high values are at most one more than
+    the share. Values equal to it are not high, so that with ties they may be fewer.
     """
     return values > np.nanquantile(values, 1 - share, axis=-1, keepdims=True)

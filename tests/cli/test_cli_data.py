@@ -1,15 +1,17 @@
 """elbmf data."""
 
+import gzip
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 from elbmf.cli import data as command
 from elbmf.cli.solver_flags import options_of
-from elbmf.datasets import DATA_SETS, prepare_stand_in
+from elbmf.datasets import DATA_SETS, open_prepared, prepare_stand_in
 from elbmf.datasets.catalog import DataSet
 from elbmf.datasets.download import RemoteFile
 from elbmf.io import read
@@ -81,6 +83,100 @@ def test_options_of_the_loader_are_flags(elbmf: Any) -> None:
     flags = ("--threshold", 1, "--no-all-ids", "-o", "out")
     assert elbmf("data", "prepare", "movielens", "--from", "ratings.dat", *flags).code == 0
     assert read("out/movielens.npz").values.nnz == 3
+
+
+PUBLISHED = {
+    "gbm": {"panda_GBM.csv": ",A2M,TP53,EGFR\nAHR,0.1,-2,9.5\nSP1,-0.3,0.2,0.4\n"},
+    "tcga": {
+        "HiSeqV2": "sample\tP1\tP2\tP3\tP4\nTP53\t1\t1\t2\t9\nA2M\t0\t0\tNA\t0\n",
+        "TCGA_phenotype_denseDataOnlyDownload.tsv": "sample\t_primary_disease\nP1\tglioma\n",
+    },
+    "genomes": {
+        "chr22.vcf": "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT HG1 HG2\n"
+        "22 10 rs1 A G 100 PASS . GT 0|0 0|1\n22 20 rs2 AT G 100 PASS . GT 1|0 ./.\n",
+        "all.panel": "sample\tpop\tsuper_pop\nHG1\tGBR\tEUR\nHG2\tYRI\tAFR\n",
+    },
+    "patents": {
+        "g_us_patent_citation.tsv": '"patent_id"\t"citation_patent_id"\n"10"\t"D3"\n"D3"\t"10"\n',
+        "g_cpc_current.tsv": '"patent_id"\t"cpc_sequence"\t"cpc_group"\n'
+        '"10"\t0\t"A01B1/02"\n"10"\t1\t"A01B3/02"\n"D3"\t0\t"H04L63/08"\n',
+    },
+}
+
+
+def publish(folder: Path, name: str) -> Path:
+    """Write the files of a data set, gzipped; return what to prepare it from."""
+    source = folder / "published"
+    source.mkdir()
+    for file, text in PUBLISHED[name].items():
+        lines = text.replace(" ", "\t") if file.endswith(".vcf") else text
+        (source / file).write_bytes(gzip.compress(lines.encode()))
+    return source if name == "patents" else source / next(iter(PUBLISHED[name]))
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "shape", "ones", "labels"),
+    [
+        ("gbm", ["--upper", 0.2], (2, 3), [[0, 2]], {}),
+        (
+            "tcga",
+            ["--z", 1.5, "--missing", "zero"],
+            (4, 2),
+            [[3, 0]],
+            {"cancer type": ["glioma", "", "", ""]},
+        ),
+        (
+            "genomes",
+            ["--snps-only"],
+            (2, 1),
+            [[1, 0]],
+            {"population": ["GBR", "YRI"], "super-population": ["EUR", "AFR"]},
+        ),
+        (
+            "patents",
+            ["--first-only", "--level", "class"],
+            (2, 2),
+            [[0, 1], [1, 0]],
+            {"section": ["A", "H"]},
+        ),
+    ],
+)
+def test_each_set_is_prepared(
+    elbmf: Any,
+    tmp_path: Path,
+    name: str,
+    flags: list[Any],
+    shape: tuple[int, int],
+    ones: list[list[int]],
+    labels: dict[str, list[str]],
+) -> None:
+    given = publish(tmp_path, name)
+    help_text = elbmf("data", "prepare", name, "--help").out
+    assert all(flag in help_text for flag in flags if str(flag).startswith("--"))
+    result = elbmf("data", "prepare", name, "--from", given, "-o", "out", *flags)
+    assert (result.code, result.out) == (0, "")
+    path = Path("out") / f"{name}.npz"
+    data = open_prepared(path)
+    assert data.matrix.shape == shape
+    assert np.argwhere(data.matrix.values.toarray()).tolist() == ones
+    assert data.row_labels == labels
+    assert f"{shape[0]} rows × {shape[1]} columns" in elbmf("info", path).out
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_loader_shows_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr("elbmf.cli.progress._SECONDS_BETWEEN", 0.0)
+    given = publish(tmp_path, name)
+    parser = command.argparse.ArgumentParser()
+    arguments = ["prepare", name, "--from", str(given)]
+    command.configure(parser, arguments)
+    terminal = Terminal()
+    assert command.run(parser.parse_args(arguments), terminal) == 0
+    for file in PUBLISHED[name]:
+        size = (tmp_path / "published" / file).stat().st_size
+        assert f"reading {file}  {size} B of {size} B" in " ".join(terminal.lines)
 
 
 def test_flags_follow_from_signature_and_docstring() -> None:

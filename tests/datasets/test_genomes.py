@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from elbmf.datasets.sources import genomes
 from elbmf.errors import InputError
+from elbmf.io.streams import watching
 from elbmf.kernels.genotypes import MISSING, read_genotypes
 
 FIXED = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO", "FORMAT"]
@@ -169,6 +170,14 @@ def test_plink(tmp_path_factory, variants, people, seed, min_frequency):
         np.testing.assert_array_equal(dense(found), slow_plink(codes)[:, keep])
         assert found.matrix.column_names == [f"rs{v}" for v in keep]
         assert found.matrix.row_names == [f"HG{p}" for p in range(people)]
+
+
+def test_reading_plink_is_watched(tmp_path):
+    bed = write_plink(tmp_path, np.random.default_rng(0).integers(0, 4, (6, 10)))
+    seen = []
+    with watching(lambda path, done, size: seen.append((path.suffix, done == size))):
+        genomes.load(bed)
+    assert {(".bed", True), (".bim", True), (".fam", True)} <= set(seen)
 
 
 def test_damaged_plink(tmp_path):

@@ -113,9 +113,9 @@ def test_pairs_that_are_not_in_the_file_are_zeros_and_count_for_nothing(tmp_path
         (",a,b,c,d\nT,1,2\n", ["line 2", "4 genes", "found 2"]),
         ("tf gene motif force\nT g 0 1\nT h 0\n", ["line 3", "4 fields", "found 3"]),
         ("T g 0 1\nT h 0 2\nT k 0 1,5\n", ["line 3, field 4", "'1,5'"]),
-        ("T g 1\nT h nan\n", ["line 2, field 3", "finite"]),
+        ("T g 1\nT h nan\n", ["line 2, field 3 (weight)", "'nan'"]),
         ("T g 1\nT h 2\nT g 3\n", ["line 3", "'T', 'g' comes a second time"]),
-        ("T\tg\t1\nT\t\t2\n", ["line 2, field 2", "empty"]),
+        ("T\tg\t1\nT\t\t2\n", ["line 2, field 2 (gene)", "nothing"]),
     ],
 )
 def test_damaged(tmp_path, text, parts):

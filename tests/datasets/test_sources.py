@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elbmf.datasets.sources import movielens, netflix, string
-from elbmf.datasets.sources.places import told_apart
+from elbmf.datasets.sources.published import told_apart
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import read, write
 from elbmf.io.streams import watching
@@ -212,6 +214,16 @@ def test_string_with_several_files_of_links(tmp_path):
 
 def test_names_that_come_twice_are_told_apart():
     assert told_apart(["a", "b", "a", ""], list("1234")) == ["a [1]", "b", "a [3]", "4"]
+    assert told_apart(["a", "a", "a [1]"], list("123")) == ["a [1]", "a [2]", "a [1] (2)"]
+
+
+@given(names=st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)"]), max_size=9))
+def test_without_ids_names_that_come_again_are_numbered(names):
+    distinct = told_apart(names)
+    assert len(set(distinct)) == len(names)
+    for place, (new, old) in enumerate(zip(distinct, names, strict=True)):
+        assert new == old or new.startswith(f"{old} (")
+        assert (new == old) == (old not in names[:place])
 
 
 FORMATS = {

@@ -62,14 +62,9 @@ _EPOCH, _EPOCH_PER_ONE, _EPOCH_PER_LINE = 3e5, 0.18, 3.5
 
 # With refinement, a second run has so many times the components, of which the least useful are
 # dropped in the end. On planted tiles the first finds more, on real data the second. Each takes
-# half of the time, unless that is too short to matter: ones times components below this. From so
-# many ones on, there is only the second, with this share of the epochs: the first takes long there
-# and lowers the loss no more, unless the data is sparser than this. Then so much of a search does.
+# half of the time, unless that is too short to matter: ones times components below this.
 _OVERSHOOT = 1.5
 _SMALL = 500_000
-_ONES_FOR_ONE_RUN, _DENSITY_FOR_ONE_RUN = 300_000, 1 / 64
-_SHARE_OF_LARGE = 1 / 3
-_SEARCH_OF_WIDE = 0.5
 
 # Runs that are pooled at a rank on the path to the best one, on data as small as that.
 _RUNS_ON_SMALL = 8
@@ -124,9 +119,8 @@ class ELBMF(RelaxedFactorizer):
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
         that share ``max_iter`` on all but small data, the second with half as many components
-        again, of which the least useful are dropped, or this one alone on large data that is not
-        very sparse; or 3 runs when ``refine`` is off. Else, it is 1, as it always is for your own
-        initial factors.
+        again, of which the least useful are dropped; or 3 runs when ``refine`` is off. Else, it is
+        1, as it always is for your own initial factors.
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     tol : float, default=1e-6
@@ -336,10 +330,7 @@ class ELBMF(RelaxedFactorizer):
     ) -> FittedFactors:
         """Refine what the runs have found, recombine it, and search on from there."""
         k, stopped = self._rank, False
-        # A single run with more components than wanted is recombined before it is reduced, which
-        # leaves less to search for.
-        wide = len(runs) == 1 and runs[0].U.shape[1] > k
-        work, deadline = (_SEARCH_OF_WIDE if wide else 1) * self._search_work(local.A, k), np.inf
+        work, deadline = self._search_work(local.A, k), np.inf
         if self.time_limit is not None:
             work, deadline = np.inf, began + self.time_limit
 
@@ -361,12 +352,9 @@ class ELBMF(RelaxedFactorizer):
             for fitted in runs:
                 factors = local.pack(fitted.U, fitted.V, with_spare=True)
                 rounded.append(factors.cost)
-                if wide:
-                    factors = search.pool_with_lines(factors, fitted.U.shape[1], k)
-                else:
-                    local.descend(factors)
+                local.descend(factors)
                 refined.append(factors.cost)
-                reduced.append(search.reduce(factors, k, hasty=wide))
+                reduced.append(search.reduce(factors, k))
                 if search.interrupted:
                     break
             run_losses = [factors.cost for factors in reduced]
@@ -378,7 +366,7 @@ class ELBMF(RelaxedFactorizer):
                 "refinement": refined[position],
                 "reduction": factors.cost,
             }
-            if factors.cost and not wide and not search.over:
+            if factors.cost and not search.over:
                 child = search.recombine([*reduced, *search.single_lines(k)], k)
                 if child.cost < factors.cost:
                     factors = child
@@ -427,8 +415,6 @@ class ELBMF(RelaxedFactorizer):
         more = round(_OVERSHOOT * k)
         if more > min(A.shape):
             return [run]
-        if A.ones >= max(_ONES_FOR_ONE_RUN, _DENSITY_FOR_ONE_RUN * A.cells):
-            return [(more, math.ceil(_SHARE_OF_LARGE * self.max_iter))]
         epochs = self.max_iter if A.ones * k < _SMALL else self.max_iter / 2
         return [(k, math.ceil(epochs)), (more, math.ceil(epochs / _OVERSHOOT))]
 

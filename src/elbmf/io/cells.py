@@ -8,10 +8,12 @@ __all__ = [
     "CellError",
     "CellValues",
     "cell_text",
+    "finite_number",
     "is_missing",
     "is_number",
     "is_text",
     "parse_cell",
+    "shown",
 ]
 
 _BOOLEANS = {"true": 1.0, "false": 0.0}
@@ -22,10 +24,20 @@ _WRITTEN_MISSING = "NA"
 # Beyond, not every whole number is a float.
 _EXACT_WHOLE = 2.0**53
 _CACHE_LIMIT = 1 << 16
+_MOST_SHOWN = 60
 
 
 class CellError(ValueError):
     """A cell holds no number; the message says what it holds, not where."""
+
+
+def shown(text: str | bytes) -> str:
+    """Return what a message says of a text: in quotes, not too long, with codes for odd bytes."""
+    try:
+        plain = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        return repr(text[:_MOST_SHOWN]).removeprefix("b")
+    return repr(plain if len(plain) <= _MOST_SHOWN else plain[: _MOST_SHOWN - 1] + "…")
 
 
 def is_missing(cell: str) -> bool:
@@ -65,16 +77,21 @@ def parse_cell(cell: str) -> float:
     if is_missing(text):
         return math.nan
     if text.lower() in _UNCLEAR:
-        raise CellError(f"the cell is {cell!r}, which may mean 0 or a missing value")
+        raise CellError(f"the cell is {shown(cell)}, which may mean 0 or a missing value")
+    value = finite_number(text)
+    if value is None:
+        raise CellError(f"the cell is {shown(cell)}, which is not a finite number")
+    return value
+
+
+def finite_number(text: str) -> float | None:
+    """Return the number that a text is; None where it is none, or not finite."""
     try:
         # float() alone would take the digit separators of Python source, as in 1_000.
         value = math.nan if "_" in text else float(text)
     except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        shown = cell if len(cell) <= 60 else cell[:57] + "..."
-        raise CellError(f"the cell is {shown!r}, which is not a finite number")
-    return value
+        return None
+    return value if math.isfinite(value) else None
 
 
 def cell_text(value: float) -> str:

@@ -12,15 +12,57 @@ from pathlib import Path
 from typing import IO
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.cells import is_text
+from elbmf.io.cells import is_text, shown
 from elbmf.io.header import Record
 from elbmf.io.streams import line_blocks
 
-__all__ = ["DelimitedText", "check_encoding", "guess_delimiter", "quoted", "sample_lines"]
+__all__ = [
+    "DelimitedText",
+    "check_encoding",
+    "decoded",
+    "guess_delimiter",
+    "quoted",
+    "sample_lines",
+]
 
 _DELIMITERS = (",", ";", "\t")
 _SAMPLE_RECORDS = 50
 _SAMPLE_CHARACTERS = 1 << 20
+_SHOWN_BEFORE = 20
+
+
+def decoded(
+    file: str | Path,
+    first_line: int,
+    data: bytes,
+    encoding: str = "utf-8",
+    advice: str = "Save the file as UTF-8.",
+) -> str:
+    """Decode bytes of a file; where that fails, the error says in which line.
+
+    Parameters
+    ----------
+    file : str or Path
+        What to call the file.
+    first_line : int
+        The line in which the bytes begin.
+    data : bytes
+        The bytes.
+    encoding : str
+        Their encoding.
+    advice : str
+        What to do about a file in another encoding, a sentence.
+    """
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = first_line + data[: error.start].count(b"\n")
+        begin = max(data.rfind(b"\n", 0, error.start) + 1, error.start - _SHOWN_BEFORE)
+        around = data[begin : error.start + _SHOWN_BEFORE].partition(b"\n")[0]
+        raise FileFormatError(
+            f"{file}, line {line}: expected text in the encoding {encoding}, found the byte "
+            f"0x{data[error.start]:02x} in {shown(around)}. {advice}"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -43,15 +85,8 @@ class DelimitedText:
 
     def decode(self, data: bytes, first_line: int) -> str:
         """Decode bytes that begin at a given line of the file."""
-        try:
-            return data.decode(self.encoding)
-        except UnicodeDecodeError as error:
-            line = first_line + data[: error.start].count(b"\n")
-            raise FileFormatError(
-                f"{self.path}, line {line}: expected text in the encoding {self.encoding}, found "
-                f"the byte 0x{data[error.start]:02x}. Save the file as UTF-8 or name its encoding, "
-                "such as encoding='latin-1'."
-            ) from error
+        advice = "Save the file as UTF-8 or name its encoding, such as encoding='latin-1'."
+        return decoded(self.path, first_line, data, self.encoding, advice)
 
     def records(self, text: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each record of a text."""

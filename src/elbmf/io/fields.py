@@ -1,22 +1,26 @@
 """Fast reading of delimited text: numbers and names of chosen columns, a block of lines at a time.
 
-For files of millions of lines whose columns are known; quotes have no meaning here. What may be
-anything is read by `elbmf.io.delimited`.
+For files of millions of lines whose columns are known. What may be anything is read by
+`elbmf.io.delimited`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError
+from elbmf.io.cells import finite_number, shown
+from elbmf.io.delimited_text import decoded
 from elbmf.io.names import unpack_names
 from elbmf.io.streams import line_blocks
 from elbmf.kernels import text as kernels
+from elbmf.kernels.decimals import MOST_DIGITS
 
 __all__ = ["Column", "FieldReader", "NameCodes", "Span", "header_fields"]
 
@@ -25,14 +29,15 @@ _KINDS = {
     "whole": kernels.WHOLE,
     "decimal": kernels.DECIMAL,
     "text": kernels.TEXT,
+    "optional": kernels.OPTIONAL,
 }
+_TEXTS = ("text", "optional")
 _EXPECTED = {
     "whole": "a whole number",
     "decimal": "a number such as 3.5",
     "text": "a name",
-    "skip": "any text",
 }
-_SHOWN = 60
+_NEWLINE = ord("\n")
 _DELIMITERS = {b"\t": "tabs", b",": "commas", b";": "semicolons", b"::": "'::'", b" ": "spaces"}
 
 
@@ -44,8 +49,8 @@ class Column:
     ----------
     name : str
         What it is called in messages, and by which its values are asked for.
-    kind : {"whole", "decimal", "text", "skip"}
-        How to read it.
+    kind : {"whole", "decimal", "text", "optional", "skip"}
+        How to read it. A decimal is any finite number, optional a text that may be empty.
     """
 
     name: str
@@ -60,6 +65,16 @@ class Span:
     bounds: NDArray[np.int64]
     line: int
 
+    def text(self, row: int) -> bytes:
+        """Return one of the texts."""
+        begin, end = self.bounds[row].tolist()
+        return self.block[begin:end].tobytes()
+
+    def line_of(self, row: int) -> int:
+        """Return the line that one of the texts is in; fields in quotes may span several."""
+        before = self.block[: int(self.bounds[row, 0])]
+        return self.line + int(np.count_nonzero(before == _NEWLINE))
+
 
 class FieldReader:
     r"""Reads the lines of a file whose columns are known, and says where one is bad.
@@ -68,14 +83,16 @@ class FieldReader:
     ----------
     file : str
         What to call the file in messages.
-    delimiter : bytes
-        What stands between two fields: one byte or more.
+    delimiter : bytes or None
+        What stands between two fields: one byte or more; None for any number of blanks and tabs.
     columns : sequence of Column
         All columns of the file, in order.
     advice : str
         What to do about a file that is not like this, a sentence.
     line : int
         Number of the first line that will be read.
+    quoting : bool
+        Whether fields may be in double quotes, and then contain delimiters and line ends.
 
     Attributes
     ----------
@@ -93,17 +110,27 @@ class FieldReader:
     """
 
     def __init__(
-        self, file: str, delimiter: bytes, columns: Sequence[Column], advice: str, line: int = 1
+        self,
+        file: str,
+        delimiter: bytes | None,
+        columns: Sequence[Column],
+        advice: str,
+        line: int = 1,
+        *,
+        quoting: bool = False,
     ) -> None:
         self.file = file
         self.columns = tuple(columns)
         self.line = line
         self._delimiter = delimiter
+        self._delimiter_bytes = np.frombuffer(delimiter or b"", dtype=np.uint8)
         self._advice = advice
+        self._quoting = quoting
         self._kinds = np.array([_KINDS[column.kind] for column in columns], dtype=np.int64)
-        self._named: dict[str, list[str]] = {
-            kind: [column.name for column in columns if column.kind == kind] for kind in _KINDS
-        }
+        self._wholes, self._decimals, self._texts = (
+            [column.name for column in columns if column.kind in kinds]
+            for kinds in (("whole",), ("decimal",), _TEXTS)
+        )
 
     def read(self, block: bytes) -> dict[str, Any]:
         """Read whole lines that follow those read before.
@@ -121,27 +148,46 @@ class FieldReader:
         """
         data = np.frombuffer(block, dtype=np.uint8)
         room = block.count(b"\n") + 1
-        named = self._named
-        wholes = np.empty((len(named["whole"]), room), dtype=np.int64)
-        decimals = np.empty((len(named["decimal"]), room), dtype=np.float64)
-        spans = np.empty((len(named["text"]), room, 2), dtype=np.int64)
-        delimiter = np.frombuffer(self._delimiter, dtype=np.uint8)
-        lines, position, field, problem = kernels.split_lines(
-            data, delimiter, self._kinds, wholes, decimals, spans
+        wholes = np.empty((len(self._wholes), room), dtype=np.int64)
+        decimals = np.empty((len(self._decimals), room), dtype=np.float64)
+        spans = np.empty((len(self._texts), room, 2), dtype=np.int64)
+        unread = np.empty((len(self._decimals) * room, 5), dtype=np.int64)
+        lines, begin, field, problem, skipped = kernels.split_lines(
+            data,
+            self._delimiter_bytes,
+            self._quoting,
+            self._kinds,
+            wholes,
+            decimals,
+            spans,
+            unread,
         )
-        if problem != kernels.FINE and block[_line_start(block, position) :].strip(b"\r\n"):
-            raise self._error(block, lines, position, field, problem)
+        for row, column, line_begin, start, end in unread[:skipped].tolist():
+            number = finite_number(block[start:end].decode(errors="replace"))
+            if number is None:
+                raise self._error(data, line_begin, column, kernels.NO_NUMBER)
+            decimals[self._decimals.index(self.columns[column].name), row] = number
+        if problem != kernels.FINE and block[begin:].strip(b"\r\n" if self._delimiter else None):
+            raise self._error(data, begin, field, problem)
         values: dict[str, Any] = {}
-        for names, array in ((named["whole"], wholes), (named["decimal"], decimals)):
+        for names, array in ((self._wholes, wholes), (self._decimals, decimals)):
             values |= {name: row[:lines] for name, row in zip(names, array, strict=True)}
-        for name, bounds in zip(named["text"], spans, strict=True):
+        for name, bounds in zip(self._texts, spans, strict=True):
             values[name] = Span(data, bounds[:lines], self.line)
         self.line += room - 1 if not block or block.endswith(b"\n") else room
         return values
 
-    def blocks(self, stream: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Read a stream to its end; yields for each block its first line and its values."""
-        for block in line_blocks(stream):
+    def blocks(self, stream: IO[bytes], head: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
+        """Read a stream to its end; yields for each block its first line and its values.
+
+        Parameters
+        ----------
+        stream : binary stream
+            The text.
+        head : bytes
+            Whole lines that were taken from it already, and are to be read first.
+        """
+        for block in chain([head] if head else [], line_blocks(stream, quoting=self._quoting)):
             first = self.line
             yield first, self.read(block)
 
@@ -154,35 +200,39 @@ class FieldReader:
         )
 
     def _error(
-        self, block: bytes, lines: int, position: int, field: int, problem: int
+        self, data: NDArray[np.uint8], begin: int, field: int, problem: int
     ) -> FileFormatError:
-        start = _line_start(block, position)
-        end = block.find(b"\n", position)
-        cut_off = end < 0
-        text = block[start : len(block) if cut_off else end].removesuffix(b"\r")
-        where = f"{self.file}, line {self.line + lines}"
+        """Return the error of the line that begins at a position."""
         count = len(self.columns)
+        bounds = np.empty((count, 2), dtype=np.int64)
+        found, end = kernels.cut_line(data, begin, self._delimiter_bytes, self._quoting, bounds)
+        cut_off = end == data.size
+        text = data[begin:end].tobytes().removesuffix(b"\r")
+        line = self.line + int(np.count_nonzero(data[:begin] == _NEWLINE))
+        where = f"{self.file}, line {line}"
         hint = ""
-        found = text.count(self._delimiter) + 1
-        if found != count:
+        if found != count or problem == kernels.OPEN_QUOTE:
             names = ", ".join(column.name for column in self.columns)
-            what = "a blank line" if not text else f"{found}: {_shown(text)}"
+            delimiter = "blanks" if self._delimiter is None else repr(self._delimiter.decode())
+            what = "a blank line" if not text else f"{found}: {shown(text)}"
             message = (
-                f"{where}: expected {count} fields ({names}) separated by "
-                f"{self._delimiter.decode()!r}, found {what}."
+                f"{where}: expected {count} fields ({names}) separated by {delimiter}, "
+                f"found {what}."
             )
-            others = [
-                word
-                for other, word in _DELIMITERS.items()
-                if other != self._delimiter and text.count(other) == count - 1 > 0 and found == 1
-            ]
-            if others:
-                hint = f" Its fields seem to be separated by {others[0]}."
+            if problem == kernels.OPEN_QUOTE:
+                hint = f" The quote that opens field {field + 1} is not closed."
+            elif found == 1 < count:
+                others = [
+                    word
+                    for other, word in _DELIMITERS.items()
+                    if other != self._delimiter and text.count(other) == count - 1
+                ]
+                hint = f" Its fields seem to be separated by {others[0]}." if others else ""
         else:
             column = self.columns[field]
-            value = text[position - start :].partition(self._delimiter)[0]
-            found_text = "nothing" if problem == kernels.EMPTY else _shown(value)
-            size = " of at most 18 digits" if problem == kernels.TOO_LARGE else ""
+            value = data[slice(*bounds[field])].tobytes()
+            found_text = "nothing" if problem == kernels.EMPTY else shown(value)
+            size = f" of at most {MOST_DIGITS} digits" if problem == kernels.TOO_LARGE else ""
             message = (
                 f"{where}, field {field + 1} ({column.name}): expected "
                 f"{_EXPECTED[column.kind]}{size}, found {found_text}."
@@ -194,19 +244,9 @@ class FieldReader:
         return FileFormatError(f"{message}{hint} {self._advice}")
 
 
-def _line_start(block: bytes, position: int) -> int:
-    return block.rfind(b"\n", 0, position) + 1
-
-
-def _shown(text: bytes) -> str:
-    try:
-        shown = text.decode()
-    except UnicodeDecodeError:
-        return repr(text[:_SHOWN])[1:]
-    return repr(shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…")
-
-
-def header_fields(file: str, line: bytes, delimiter: bytes, needed: Sequence[str]) -> list[str]:
+def header_fields(
+    file: str, line: bytes, delimiter: bytes, needed: Sequence[str] = ()
+) -> list[str]:
     """Return the names of the columns in a header.
 
     Parameters
@@ -228,7 +268,7 @@ def header_fields(file: str, line: bytes, delimiter: bytes, needed: Sequence[str
     if missing:
         raise FileFormatError(
             f"{file}, line 1: expected a header with the columns {', '.join(needed)} separated by "
-            f"{delimiter.decode()!r}, found {_shown(line.rstrip())}, without "
+            f"{delimiter.decode()!r}, found {shown(line.rstrip())}, without "
             f"{', '.join(missing)}. Give the file as its owner publishes it."
         )
     return names
@@ -241,16 +281,19 @@ class NameCodes:
     ----------
     file : str
         What to call the file in messages.
-    kind : str
-        What the names are of, for messages.
+
+    Attributes
+    ----------
+    names : list of str
+        All names, by their numbers.
     """
 
-    def __init__(self, file: str, kind: str) -> None:
-        self._file, self._kind = file, kind
+    def __init__(self, file: str) -> None:
+        self.names: list[str] = []
+        self._file = file
         self._count = 0
         self._slots = np.full(1 << 12, -1, dtype=np.int32)
         self._hashes = np.empty(1 << 11, dtype=np.uint64)
-        self._lines = np.empty(1 << 11, dtype=np.int64)
         self._bounds = np.zeros((1 << 11) + 1, dtype=np.int64)
         self._text = np.empty(1 << 16, dtype=np.uint8)
 
@@ -266,50 +309,43 @@ class NameCodes:
                 names.block,
                 names.bounds,
                 done,
-                names.line,
                 codes,
                 self._slots,
                 self._hashes,
                 self._bounds,
                 self._text,
-                self._lines,
                 self._count,
             )
             if done == codes.size:
-                return codes
+                break
             longest = int(np.diff(names.bounds, axis=1).max())
             self._make_room(longest)
+        self._decode(names, codes)
+        return codes
 
     def _make_room(self, longest: int) -> None:
         """Grow whatever is full."""
         if self._count == self._hashes.size:
             size = 2 * self._hashes.size
             self._hashes = _grown(self._hashes, size)
-            self._lines = _grown(self._lines, size)
             self._bounds = _grown(self._bounds, size + 1)
             self._slots = np.full(2 * size, -1, dtype=np.int32)
             kernels.hash_slots(self._hashes, self._count, self._slots)
         if self._bounds[self._count] + longest > self._text.size:
             self._text = _grown(self._text, 2 * self._text.size + longest)
 
-    def names(self) -> list[str]:
-        """Return all names, by their numbers."""
-        text = self._text[: self._bounds[self._count]]
-        bounds = self._bounds[: self._count + 1]
+    def _decode(self, names: Span, codes: NDArray[np.int64]) -> None:
+        """Decode the names that are new."""
+        known = len(self.names)
+        bounds = self._bounds[known : self._count + 1]
         try:
-            return unpack_names(text, bounds)
+            self.names += unpack_names(self._text[bounds[0] : bounds[-1]], bounds - bounds[0])
         except UnicodeDecodeError:
-            pass
-        for code in range(self._count):
-            name = text[bounds[code] : bounds[code + 1]].tobytes()
-            try:
-                name.decode()
-            except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    f"{self._file}, line {self._lines[code]}: the name of a {self._kind}, "
-                    f"{_shown(name)}, is not UTF-8 text. Save the file as UTF-8."
-                ) from error
-        raise AssertionError("names that cannot be decoded together can be decoded apart")
+            # In the order in which they come, so that the first that is no text is told.
+            for code in range(known, self._count):
+                row = int(np.argmax(codes == code))
+                decoded(self._file, names.line_of(row), names.text(row))
+            raise
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -3,36 +3,34 @@
 import numpy as np
 
 from elbmf.kernels.compiling import kernel
+from elbmf.kernels.decimals import MOST_DIGITS, decimal, whole
 
 __all__ = [
     "DECIMAL",
     "EMPTY",
     "FINE",
     "NO_NUMBER",
+    "OPEN_QUOTE",
+    "OPTIONAL",
     "SKIP",
     "TEXT",
     "TOO_FEW",
     "TOO_LARGE",
     "TOO_MANY",
     "WHOLE",
+    "cut_line",
     "hash_slots",
     "number_names",
     "split_lines",
 ]
 
 # What to do with a field.
-SKIP, WHOLE, DECIMAL, TEXT = range(4)
+SKIP, WHOLE, DECIMAL, TEXT, OPTIONAL = range(5)
 
 # What may be wrong with one.
-FINE, TOO_FEW, TOO_MANY, NO_NUMBER, TOO_LARGE, EMPTY = range(6)
+FINE, TOO_FEW, TOO_MANY, NO_NUMBER, TOO_LARGE, EMPTY, OPEN_QUOTE = range(7)
 
-_NEWLINE, _RETURN, _POINT, _ZERO = 10, 13, 46, 48
-
-# A whole number of so many digits fits 64 bits.
-_MOST_DIGITS = 18
-
-# Digits beyond this many are beyond what a float holds.
-_MANTISSA = 10**17
+_TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
 
 # FNV-1a.
 _BASIS = np.uint64(0xCBF29CE484222325)
@@ -41,12 +39,24 @@ _PRIME = np.uint64(0x100000001B3)
 
 @kernel(inline="always")
 def _is_delimiter(block, at, delimiter):
+    """Whether a delimiter begins at a position; one without bytes stands for any blanks."""
+    if delimiter.shape[0] == 0:
+        return at < block.shape[0] and (block[at] == _BLANK or block[at] == _TAB)
     if at + delimiter.shape[0] > block.shape[0]:
         return False
     for i in range(delimiter.shape[0]):
         if block[at + i] != delimiter[i]:
             return False
     return True
+
+
+@kernel(inline="always")
+def _past_blanks(block, at, delimiter):
+    """Return where the blanks at a position end, where these are what stands between fields."""
+    if delimiter.shape[0] == 0:
+        while _is_delimiter(block, at, delimiter):
+            at += 1
+    return at
 
 
 @kernel(inline="always")
@@ -65,7 +75,104 @@ def _line_end(block, at):
 
 
 @kernel()
-def split_lines(block, delimiter, kinds, wholes, decimals, spans):
+def _stops(delimiter):
+    """Return for each byte whether a field may end at it: it begins a delimiter or a line end."""
+    stops = np.zeros(256, dtype=np.bool_)
+    stops[_NEWLINE] = True
+    if delimiter.shape[0]:
+        stops[delimiter[0]] = True
+    else:
+        stops[_BLANK] = True
+        stops[_TAB] = True
+    return stops
+
+
+@kernel(inline="always")
+def _closing_quote(block, at):
+    """Return where the quote is that closes a field, or -1."""
+    size = block.shape[0]
+    while at < size:
+        if block[at] == _QUOTE:
+            # A quote within a field is doubled.
+            if at + 1 == size or block[at + 1] != _QUOTE:
+                return at
+            at += 1
+        at += 1
+    return -1
+
+
+@kernel(inline="always")
+def _field_end(block, at, delimiter, stops):
+    """Return where the next delimiter or line feed is, or the block ends."""
+    size = block.shape[0]
+    while True:
+        while at < size and not stops[block[at]]:
+            at += 1
+        if (
+            delimiter.shape[0] < 2
+            or at >= size
+            or block[at] == _NEWLINE
+            or _is_delimiter(block, at, delimiter)
+        ):
+            return at
+        at += 1
+
+
+@kernel(inline="always")
+def _without_return(block, start, at):
+    """Return the end of a field that is followed by what is at a position."""
+    if at > start and block[at - 1] == _RETURN and (at == block.shape[0] or block[at] == _NEWLINE):
+        return at - 1
+    return at
+
+
+@kernel()
+def cut_line(block, at, delimiter, quoting, bounds):
+    """Find the fields of the line that begins at a position.
+
+    Parameters
+    ----------
+    block, delimiter, quoting
+        As in `split_lines`.
+    at : int
+        Where the line begins.
+    bounds : ndarray of int64, of shape (fields at most, 2)
+        Told where each field begins and ends.
+
+    Returns
+    -------
+    fields : int
+        How many the line has; one whose quote is not closed is the last.
+    end : int
+        Where the line ends.
+    """
+    size = block.shape[0]
+    stops = _stops(delimiter)
+    fields = 0
+    at = _past_blanks(block, at, delimiter)
+    while delimiter.shape[0] or _line_end(block, at) < 0:
+        quoted = quoting and at < size and block[at] == _QUOTE
+        start = at + 1 if quoted else at
+        if quoted:
+            end = _closing_quote(block, start)
+            end = size if end < 0 else end
+            at = _field_end(block, end, delimiter, stops)
+        else:
+            at = _field_end(block, start, delimiter, stops)
+            end = _without_return(block, start, at)
+        if fields < bounds.shape[0]:
+            bounds[fields, 0] = start
+            bounds[fields, 1] = end
+        fields += 1
+        at = _past_blanks(block, at, delimiter)
+        if _line_end(block, at) >= 0:
+            break
+        at += delimiter.shape[0]
+    return fields, at
+
+
+@kernel()
+def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unread):
     """Cut lines into fields and read those that are wanted.
 
     A line ends with a line feed, which a carriage return may precede, or with the block.
@@ -75,108 +182,114 @@ def split_lines(block, delimiter, kinds, wholes, decimals, spans):
     block : ndarray of uint8
         Whole lines.
     delimiter : ndarray of uint8
-        What stands between two fields: one byte or more.
+        What stands between two fields: one byte or more; none for any number of blanks and tabs.
+    quoting : bool
+        Whether a field may be in double quotes, and then contain delimiters, line ends and doubled
+        quotes; what follows up to the next delimiter is left out.
     kinds : ndarray of int64
-        For each field of a line: `SKIP`, `WHOLE` (decimal digits), `DECIMAL` (digits that may have
-        a point among them; read to within a unit in the last place) or `TEXT`.
+        For each field of a line: `SKIP`, `WHOLE` (decimal digits), `DECIMAL`, `TEXT`, or `OPTIONAL`
+        (a text that may be empty).
     wholes : ndarray of int64, of shape (fields that are `WHOLE`, lines at most)
     decimals : ndarray of float64, of shape (fields that are `DECIMAL`, lines at most)
-    spans : ndarray of int64, of shape (fields that are `TEXT`, lines at most, 2)
+    spans : ndarray of int64, of shape (fields that are `TEXT` or `OPTIONAL`, lines at most, 2)
         Where to write the values, and for texts their begin and end.
+    unread : ndarray of int64, of shape (lines at most · fields that are `DECIMAL`, 5)
+        Told of each `DECIMAL` field that `elbmf.kernels.decimals.decimal` does not read: its line,
+        which field it is, where the line begins, and where the field begins and ends.
 
     Returns
     -------
     lines : int
         How many lines were read.
-    position : int
-        Where the first bad field begins; the size of the block when there is none.
+    begin : int
+        Where the first bad line begins; the size of the block when there is none.
     field : int
-        Which field of its line that is.
+        Which of its fields is bad.
     problem : int
-        What is wrong: `FINE`, `TOO_FEW` or `TOO_MANY` fields, `NO_NUMBER`, `TOO_LARGE` or `EMPTY`.
+        What is wrong: `FINE`, `TOO_FEW` or `TOO_MANY` fields, `NO_NUMBER`, `TOO_LARGE`, `EMPTY` or
+        `OPEN_QUOTE`.
+    skipped : int
+        How many entries of ``unread`` were written.
     """
     size = block.shape[0]
     last = kinds.shape[0] - 1
+    stops = _stops(delimiter)
+    by_blanks = delimiter.shape[0] == 0
     at = 0
     line = 0
+    skipped = 0
     while at < size:
+        begin = at
+        at = _past_blanks(block, at, delimiter)
         w = 0
         d = 0
         t = 0
         for field in range(last + 1):
             kind = kinds[field]
-            start = at
-            if kind in (WHOLE, DECIMAL):
-                value = np.int64(0)
-                divisor = 1.0
-                digits = 0
-                while at < size:
-                    # Unsigned, so that one comparison tells a digit.
-                    digit = np.uint8(block[at] - np.uint8(_ZERO))
-                    if digit > 9:
-                        break
-                    value = value * 10 + digit
-                    at += 1
-                digits = at - start
-                if digits > _MOST_DIGITS:
-                    return line, start, field, TOO_LARGE
-                if kind == DECIMAL and at < size and block[at] == _POINT:
-                    at += 1
-                    while at < size:
-                        digit = np.uint8(block[at] - np.uint8(_ZERO))
-                        if digit > 9:
-                            break
-                        if value < _MANTISSA:
-                            value = value * 10 + digit
-                            divisor *= 10.0
-                        digits += 1
-                        at += 1
-                if digits == 0:
-                    empty = at == start and (
-                        _line_end(block, at) >= 0 or _is_delimiter(block, at, delimiter)
-                    )
-                    # A line without anything has too few fields rather than an empty one.
-                    if empty and (field > 0 or _is_delimiter(block, at, delimiter)):
-                        return line, start, field, EMPTY
-                    return line, start, field, TOO_FEW if empty else NO_NUMBER
-                if kind == WHOLE:
-                    wholes[w, line] = value
-                    w += 1
-                else:
-                    decimals[d, line] = value / divisor
-                    d += 1
+            quoted = quoting and at < size and block[at] == _QUOTE
+            start = at + 1 if quoted else at
+            at = start
+            good = False
+            following = -1
+            if kind == WHOLE:
+                value, at = whole(block, at, np.int64(0))
+                if at - start > MOST_DIGITS:
+                    return line, begin, field, TOO_LARGE, skipped
+                good = at > start
+                wholes[w, line] = value
+                w += 1
+            elif kind == DECIMAL:
+                number, good, at = decimal(block, at)
+                decimals[d, line] = number
+                d += 1
+            if good and quoted:
+                good = at < size and block[at] == _QUOTE
+                at += 1
+            if good and not _is_delimiter(block, at, delimiter):
                 following = _line_end(block, at)
-                if following < 0 and not _is_delimiter(block, at, delimiter):
-                    return line, start, field, NO_NUMBER
-            else:
-                while at < size and block[at] != _NEWLINE:
-                    if block[at] == delimiter[0] and _is_delimiter(block, at, delimiter):
-                        break
-                    at += 1
-                end = at
-                following = -1
-                if at >= size or block[at] == _NEWLINE:
-                    following = min(at + 1, size)
-                    if end > start and block[end - 1] == _RETURN:
-                        end -= 1
-                if kind == TEXT:
-                    if end == start:
-                        if following >= 0 and field == 0:
-                            return line, start, field, TOO_FEW
-                        return line, start, field, EMPTY
+                good = following >= 0
+            if not good:
+                # A text, or a number that is none, or not a plain one.
+                if quoted:
+                    end = _closing_quote(block, start)
+                    if end < 0:
+                        return line, begin, field, OPEN_QUOTE, skipped
+                    at = _field_end(block, end, delimiter, stops)
+                else:
+                    at = _field_end(block, start, delimiter, stops)
+                    end = _without_return(block, start, at)
+                following = at + 1 if at >= size or block[at] == _NEWLINE else -1
+                if kind != SKIP and end == start:
+                    if field == 0 and following >= 0 and not quoted:
+                        return line, begin, field, TOO_FEW, skipped
+                    if kind != OPTIONAL:
+                        return line, begin, field, EMPTY, skipped
+                if kind == WHOLE:
+                    return line, begin, field, NO_NUMBER, skipped
+                if kind == DECIMAL:
+                    unread[skipped, 0] = line
+                    unread[skipped, 1] = field
+                    unread[skipped, 2] = begin
+                    unread[skipped, 3] = start
+                    unread[skipped, 4] = end
+                    skipped += 1
+                elif kind != SKIP:
                     spans[t, line, 0] = start
                     spans[t, line, 1] = end
                     t += 1
+            if by_blanks:
+                at = _past_blanks(block, at, delimiter)
+                following = _line_end(block, at)
             if field < last:
                 if following >= 0:
-                    return line, at, field + 1, TOO_FEW
+                    return line, begin, field + 1, TOO_FEW, skipped
                 at += delimiter.shape[0]
             elif following < 0:
-                return line, at + delimiter.shape[0], field + 1, TOO_MANY
+                return line, begin, field + 1, TOO_MANY, skipped
             else:
                 at = following
         line += 1
-    return line, size, 0, FINE
+    return line, size, 0, FINE, skipped
 
 
 @kernel(inline="always")
@@ -212,7 +325,7 @@ def hash_slots(hashes, count, slots):
 
 
 @kernel()
-def number_names(block, spans, first, line, codes, slots, hashes, bounds, text, lines, count):
+def number_names(block, spans, first, codes, slots, hashes, bounds, text, count):
     """Replace names by numbers, a new one for each name that was not seen before.
 
     Parameters
@@ -223,16 +336,14 @@ def number_names(block, spans, first, line, codes, slots, hashes, bounds, text, 
         Where each begins and ends.
     first : int
         With which name to begin.
-    line : int
-        The line of the first of all ``spans``.
     codes : ndarray of int64
         Where to write the numbers.
     slots : ndarray of int32
         Hash table of numbers, -1 where it is empty; its size is a power of two and at least twice
         that of ``hashes``.
-    hashes, bounds, text, lines : ndarray
+    hashes, bounds, text : ndarray
         Of each name known: its hash, where it ends in ``text`` (the entry before is where it
-        begins), its bytes, and the line it first came in. Added to.
+        begins), and its bytes. Added to.
     count : int
         How many names are known.
 
@@ -268,7 +379,6 @@ def number_names(block, spans, first, line, codes, slots, hashes, bounds, text, 
             found = count
             slots[slot] = found
             hashes[found] = code
-            lines[found] = line + i
             for j in range(end - begin):
                 text[used + j] = block[begin + j]
             bounds[found + 1] = used + end - begin

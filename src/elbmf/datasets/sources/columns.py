@@ -47,6 +47,12 @@ class ColumnsInTurn:
         if self._keep_missing:
             self._missing.append(self._pattern(missing))
 
+    def notes(self, kind: str) -> list[str]:
+        """Return what to say of missing cells, if there are any; they are of a kind."""
+        kept = "are missing cells" if self._keep_missing else "became zeros"
+        note = f"{self.missing_cells} {kind} are not known and {kept}."
+        return [note] if self.missing_cells else []
+
     def _pattern(self, marks: NDArray[np.bool_]) -> tuple[NDArray, NDArray]:
         places = np.flatnonzero(marks) % self._rows
         return np.count_nonzero(marks, axis=1), places.astype(self._narrow)

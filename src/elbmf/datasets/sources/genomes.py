@@ -7,13 +7,9 @@ from pathlib import Path
 
 from elbmf.datasets.prepared import PreparedData
 from elbmf.datasets.sources import plink, vcf
-from elbmf.datasets.sources.published import (
-    SmallTable,
-    beside,
-    check_share,
-    distinct_names,
-)
-from elbmf.datasets.sources.variants import VariantFilter, Variants
+from elbmf.datasets.sources.places import first_file
+from elbmf.datasets.sources.published import SmallTable, check_share, numbered
+from elbmf.datasets.sources.variants import VariantFilter
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
 
@@ -107,30 +103,21 @@ def load(
             f"{source}: none of the {variants.seen} variants is left. Widen min_frequency and "
             "max_frequency, or download the file again if it should have some."
         )
-    notes = _notes(variants, missing)
-    names, repeated = distinct_names(variants.names)
-    if repeated:
-        notes.append(f"{repeated} variants have the name of another; they got a number behind it.")
+    names, name_notes = numbered(variants.names, "variants")
+    left_out = variants.seen - len(variants.names)
+    notes = []
+    if left_out:
+        notes.append(f"{left_out} of {variants.seen} variants were left out by frequency or kind.")
+    notes += variants.columns.notes("genotypes") + name_notes
     matrix = LabelledMatrix(variants.columns.build(), variants.people, names)
     row_labels, panel_notes = _populations(source, panel, variants.people)
     return PreparedData(matrix, row_labels=row_labels, notes=notes + panel_notes)
 
 
-def _notes(variants: Variants, missing: str) -> list[str]:
-    notes = []
-    left_out = variants.seen - len(variants.names)
-    if left_out:
-        notes.append(f"{left_out} of {variants.seen} variants were left out by frequency or kind.")
-    if variants.columns.missing_cells:
-        kept = "are missing cells" if missing == "unknown" else "became zeros"
-        notes.append(f"{variants.columns.missing_cells} genotypes are not known and {kept}.")
-    return notes
-
-
 def _populations(
     source: Path, path: str | os.PathLike[str] | None, people: list[str]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    found = beside(source, ("*.panel",)) if path is None else Path(path)
+    found = first_file(source.parent, ("*.panel",)) if path is None else Path(path)
     if found is None:
         return {}, []
     table = SmallTable(found)

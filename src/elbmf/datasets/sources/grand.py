@@ -12,17 +12,12 @@ from scipy import sparse
 from elbmf.datasets.prepared import PreparedData
 from elbmf.datasets.sources.edges import read_edges
 from elbmf.datasets.sources.numeric_lines import NumericLines, cut_name
-from elbmf.datasets.sources.published import (
-    Lines,
-    check_distinct,
-    check_share,
-    open_published,
-    shown,
-    text_of,
-)
+from elbmf.datasets.sources.places import open_published
+from elbmf.datasets.sources.published import Lines, check_distinct, check_share
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
-from elbmf.io.cells import is_number
+from elbmf.io.cells import is_number, shown
+from elbmf.io.delimited_text import decoded
 from elbmf.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
 
 __all__ = ["load"]
@@ -137,7 +132,7 @@ def _read(path: Path, layout: str) -> tuple[list[str], list[str], NDArray[np.flo
             layout = "edges" if _is_edge(second, delimiter) else "wide"
         if layout == "wide":
             return _read_wide(lines, delimiter or b" ", header, second)
-    return read_edges(path, delimiter.decode() if delimiter else None)
+    return read_edges(path, delimiter)
 
 
 def _delimiter(path: Path, line: bytes) -> bytes | None:
@@ -163,7 +158,7 @@ def _read_wide(
 ) -> tuple[list[str], list[str], NDArray[np.float64]]:
     names = [
         field.strip().strip('"')
-        for field in text_of(lines.path, 1, header).split(delimiter.decode())
+        for field in decoded(lines.path, 1, header).split(delimiter.decode())
     ]
     width = second.count(delimiter)
     if len(names) not in (width, width + 1):
@@ -180,7 +175,7 @@ def _read_wide(
     line = second
     while True:
         name, rest = cut_name(line, delimiter)
-        factor = text_of(lines.path, lines.number, name).strip()
+        factor = decoded(lines.path, lines.number, name).strip()
         values = np.empty(width)
         reader.read(lines.number, rest, values)
         if not np.isfinite(values).all():

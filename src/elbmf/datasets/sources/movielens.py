@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import os
 from pathlib import PurePosixPath
-from typing import Any
 
 from elbmf.datasets.prepared import PreparedData
-from elbmf.datasets.sources.places import Place, told_apart
+from elbmf.datasets.sources.places import Place
+from elbmf.datasets.sources.published import told_apart
 from elbmf.datasets.sources.ratings import GREATEST_ID, Likes, check_range
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
+from elbmf.io.cells import shown
 from elbmf.io.fields import Column, FieldReader, header_fields
 
 __all__ = ["load"]
@@ -81,18 +82,13 @@ def _read_ratings(place: Place, name: str, threshold: float) -> Likes:
     with place.open(name) as stream:
         head = stream.readline()
         reader, has_header = _reader(file, head)
-
-        def add(first: int, values: dict[str, Any]) -> None:
+        if has_header:
+            head, reader.line = b"", 2
+        for first, values in reader.blocks(stream, head):
             check_range(reader, first, values, "userId", _ID)
             check_range(reader, first, values, "movieId", _ID)
             check_range(reader, first, values, "rating", _STARS, 0, 5)
             likes.add(values["userId"], values["movieId"], values["rating"] > threshold)
-
-        if not has_header:
-            add(1, reader.read(head))
-        reader.line = 2
-        for first, values in reader.blocks(stream):
-            add(first, values)
     if not likes.ratings:
         raise FileFormatError(f"{file}: has no ratings. {_ADVICE}")
     return likes
@@ -113,7 +109,7 @@ def _reader(file: str, head: bytes) -> tuple[FieldReader, bool]:
         return FieldReader(file, b",", columns, _ADVICE), True
     raise FileFormatError(
         f"{file}, line 1: expected userId, movieId, rating and timestamp separated by '::', tabs "
-        f"or commas, found {head[:60].decode('utf-8', 'backslashreplace').strip()!r}. {_ADVICE}"
+        f"or commas, found {shown(head.strip())}. {_ADVICE}"
     )
 
 
@@ -142,7 +138,7 @@ def _read_movies(place: Place) -> dict[int, tuple[str, str]]:
         if len(fields) < 3 or not fields[0].isdecimal() or int(fields[0]) > GREATEST_ID:
             raise FileFormatError(
                 f"{place.label(found[0])}, line {number}: expected the id, the title and the "
-                f"genres of a movie separated by {delimiter!r}, found {line[:60]!r}. Download it "
+                f"genres of a movie separated by {delimiter!r}, found {shown(line)}. Download it "
                 "again, or remove it: movies then have no titles."
             )
         kinds = fields[2]

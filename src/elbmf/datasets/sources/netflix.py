@@ -11,10 +11,12 @@ from typing import IO
 import numpy as np
 
 from elbmf.datasets.prepared import PreparedData
-from elbmf.datasets.sources.places import Place, archive_errors, told_apart
+from elbmf.datasets.sources.places import Place, archive_errors
+from elbmf.datasets.sources.published import told_apart
 from elbmf.datasets.sources.ratings import Likes, check_range
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
+from elbmf.io.cells import shown
 from elbmf.io.fields import Column, FieldReader
 from elbmf.io.streams import line_blocks, open_bytes
 
@@ -130,17 +132,16 @@ class _Sections:
         values = fields.read(block)
         customers, stars = values["customer"], values["rating"]
         if customers.size and not movie:
-            raise _bad_section(fields.file, first, block[:60].partition(b"\n")[0])
+            raise _bad_section(fields.file, first, block.partition(b"\n")[0])
         check_range(fields, first, values, "customer", "an id from 1 on")
         check_range(fields, first, values, "rating", "1 to 5 stars", 1, 5)
         self.likes.add(np.full(customers.size, movie), customers, stars > self._threshold)
 
 
 def _bad_section(file: str, line: int, found: bytes) -> FileFormatError:
-    shown = found.strip()[:60].decode("utf-8", "backslashreplace")
     return FileFormatError(
         f"{file}, line {line}: expected the id of a movie followed by a colon, such as '17:', "
-        f"found {shown!r}. {_ADVICE}"
+        f"found {shown(found.strip())}. {_ADVICE}"
     )
 
 
@@ -161,7 +162,7 @@ def _read_titles(place: Place) -> dict[int, tuple[str, str]]:
         if not movie.isdecimal() or not comma:
             raise FileFormatError(
                 f"{place.label(found[0])}, line {number}: expected the id, the year and the title "
-                f"of a movie, separated by commas, found {line[:60]!r}. Download it again, or "
+                f"of a movie, separated by commas, found {shown(line)}. Download it again, or "
                 "remove it: movies then have no titles."
             )
         titles[int(movie)] = (title, "" if year == "NULL" else year)

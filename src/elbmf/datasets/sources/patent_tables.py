@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import codecs
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.datasets.sources.published import open_published, shown, text_of
+from elbmf.datasets.sources.places import open_published
+from elbmf.datasets.sources.published import find_column
 from elbmf.errors import FileFormatError
-from elbmf.io.streams import line_blocks
-from elbmf.kernels.fields import locate_fields
+from elbmf.io.cells import shown
+from elbmf.io.delimited_text import decoded
+from elbmf.io.fields import Column, FieldReader, Span, header_fields
 from elbmf.kernels.patents import NUMBER_BITS, patent_keys, symbol_codes
 
-__all__ = ["ClassifiedPatents", "classified_patents", "table_blocks"]
+__all__ = ["ClassifiedPatents", "TableBlock", "classified_patents", "table_blocks"]
 
 _GROUP_BITS = 16
 _SEQUENCE_BITS = 8
+_ADVICE = "The file is cut off, damaged or not of PatentsView; download it again."
 
 Columns = Mapping[str, tuple[tuple[str, ...], str]]
 """From a name to the names that such a column can have in the header, and what it is."""
@@ -28,41 +31,45 @@ Columns = Mapping[str, tuple[tuple[str, ...], str]]
 
 @dataclass(frozen=True)
 class TableBlock:
-    """Some lines of a table, and where the wanted fields are.
+    """Some lines of a table.
 
     Parameters
     ----------
-    path : Path
-        The table, for messages.
-    first_line : int
-        Where in the table the block begins.
-    text : ndarray of uint8
-        The lines.
-    places : dict of str to ndarray, of shape (lines, 2)
-        Where each line has the start and the end of each column.
+    reader : FieldReader
+        What read them.
+    names : mapping
+        What the header calls each column.
+    values : dict of str to Span
+        The wanted fields, as the header calls them.
     """
 
-    path: Path
-    first_line: int
-    text: NDArray[np.uint8]
-    places: dict[str, NDArray[np.int64]]
+    reader: FieldReader
+    names: Mapping[str, str]
+    values: dict[str, Any]
+
+    def texts(self, column: str) -> Span:
+        """Return the fields of a column."""
+        texts: Span = self.values[self.names[column]]
+        return texts
 
     def keys(self, column: str) -> NDArray[np.int64]:
         """Return the patents of a column, −1 where there is none."""
-        places = self.places[column]
-        keys = np.empty(len(places), dtype=np.int64)
-        patent_keys(self.text, places, keys)
+        texts = self.texts(column)
+        keys = np.empty(len(texts.bounds), dtype=np.int64)
+        patent_keys(texts.block, texts.bounds, keys)
         return keys
 
-    def refuse(self, column: str, row: int, expected: str) -> FileFormatError:
-        """Return an error that tells what is wrong with a field."""
-        start, end = self.places[column][row].tolist()
-        line = self.first_line + int(np.count_nonzero(self.text[:start] == ord("\n")))
-        return FileFormatError(
-            f"{self.path}, line {line}, the {column}: expected {expected}, found "
-            f"{shown(self.text[start:end].tobytes())}. The file is damaged or not of PatentsView; "
-            "download it again."
-        )
+    def check(self, column: str, bad: NDArray[np.bool_], expected: str) -> None:
+        """Raise where a field of a column is bad."""
+        if bad.any():
+            texts, row = self.texts(column), int(np.argmax(bad))
+            raise self.reader.bad_value(
+                texts.line_of(row), self.names[column], shown(texts.text(row)), expected
+            )
+
+    def check_patents(self, column: str, keys: NDArray[np.int64]) -> None:
+        """Raise where a column has something else than a patent."""
+        self.check(column, keys < 0, "the number of a patent, such as 10000000 or D345393")
 
 
 def table_blocks(path: Path, columns: Columns) -> Iterator[TableBlock]:
@@ -75,63 +82,28 @@ def table_blocks(path: Path, columns: Columns) -> Iterator[TableBlock]:
     columns : mapping
         The columns that are wanted.
     """
-    line = 1
-    wanted: dict[str, int] = {}
-    fields = 0
     with open_published(path) as stream:
-        for raw in line_blocks(stream, quoting=True):
-            first_line, block = line, raw
-            if not fields:
-                first, _, block = raw.removeprefix(codecs.BOM_UTF8).partition(b"\n")
-                header = _header(path, first)
-                fields, wanted = len(header), _wanted(path, header, columns)
-                first_line = 2
-            block = block.rstrip(b"\r\n")
-            line_ends = raw.count(b"\n")
-            line += line_ends
-            if block:
-                places = np.empty((line_ends + 1, len(wanted), 2), dtype=np.int64)
-                yield _located(path, first_line, block, fields, wanted, places)
-    if not fields:
-        raise FileFormatError(f"{path}: the file is empty, expected a table with a header.")
-
-
-def _header(path: Path, line: bytes) -> list[str]:
-    text = text_of(path, 1, line.rstrip(b"\r"))
-    return [name.strip() for name in next(csv.reader([text], delimiter="\t"), [])]
-
-
-def _wanted(path: Path, header: list[str], columns: Columns) -> dict[str, int]:
-    """Return the number of each wanted column, in the order of the table."""
-    places = {}
-    for column, (names, meaning) in columns.items():
-        found = [header.index(name) for name in names if name in header]
-        if not found:
-            raise FileFormatError(
-                f"{path}, line 1: expected {meaning} in a column called "
-                f"{' or '.join(map(repr, names))}, separated by tabs, found the columns "
-                f"{shown(', '.join(header))}. Name the table that PatentsView publishes."
-            )
-        places[column] = found[0]
-    return dict(sorted(places.items(), key=lambda item: item[1]))
-
-
-def _located(
-    path: Path, line: int, block: bytes, fields: int, wanted: dict[str, int], places: NDArray
-) -> TableBlock:
-    text = np.frombuffer(block, dtype=np.uint8)
-    numbers = np.array(list(wanted.values()), dtype=np.int64)
-    lines, bad, found = locate_fields(text, ord("\t"), fields, numbers, places)
-    if bad >= 0:
-        number = line + block[:bad].count(b"\n")
-        what = "a quote that is not closed" if found < 0 else f"{found}"
-        raise FileFormatError(
-            f"{path}, line {number}: expected {fields} fields separated by tabs, as the header has "
-            f"them, found {what}. The line is cut off; download the file again."
+        head = stream.readline().removeprefix(codecs.BOM_UTF8)
+        if not head:
+            raise FileFormatError(f"{path}: the file is empty, expected a table with a header.")
+        decoded(path, 1, head)
+        header = header_fields(str(path), head, b"\t")
+        advice = "Name the table that PatentsView publishes, separated by tabs."
+        names = {
+            column: find_column(path, header, known, meaning, advice)
+            for column, (known, meaning) in columns.items()
+        }
+        wanted = set(names.values())
+        reader = FieldReader(
+            str(path),
+            b"\t",
+            [Column(name, "optional" if name in wanted else "skip") for name in header],
+            _ADVICE,
+            line=2,
+            quoting=True,
         )
-    return TableBlock(
-        path, line, text, {name: places[:lines, at] for at, name in enumerate(wanted)}
-    )
+        for _, values in reader.blocks(stream):
+            yield TableBlock(reader, names, values)
 
 
 @dataclass(frozen=True)
@@ -189,14 +161,11 @@ def classified_patents(path: Path, codes_per_group: int, *, first_only: bool) ->
     pieces = [np.empty(0, dtype=np.int64)]
     for block in table_blocks(path, columns):
         keys = block.keys("patent")
-        if (keys < 0).any():
-            row = int(np.argmax(keys < 0))
-            raise block.refuse("patent", row, "the number of a patent, such as 10000000 or D345393")
+        block.check_patents("patent", keys)
+        symbols = block.texts("group")
         codes = np.empty(len(keys), dtype=np.int64)
-        symbol_codes(block.text, block.places["group"], codes)
-        if (codes == -2).any():
-            row = int(np.argmax(codes == -2))
-            raise block.refuse("group", row, "the symbol of a group, such as A01B1/02")
+        symbol_codes(symbols.block, symbols.bounds, codes)
+        block.check("group", codes == -2, "the symbol of a group, such as A01B1/02")
         entries = keys << _SEQUENCE_BITS
         if first_only:
             entries += np.clip(block.keys("sequence"), 0, (1 << _SEQUENCE_BITS) - 1)

@@ -15,6 +15,7 @@ from elbmf.datasets.sources.patent_tables import (
     classified_patents,
     table_blocks,
 )
+from elbmf.datasets.sources.places import first_file
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix
 from elbmf.io.table import CsrBuilder
@@ -150,9 +151,9 @@ def _file(
             f"{folder}: is not a folder, expected one with the tables of PatentsView. Name it, or "
             "both files."
         )
-    for pattern in patterns:
-        for found in sorted(folder.glob(pattern)):
-            return found
+    found = first_file(folder, patterns)
+    if found is not None:
+        return found
     usual = " or ".join(pattern.removesuffix("*") for pattern in patterns)
     raise InputError(
         f"{folder}: has no table of {kind}, {usual} (.zip, .gz or unpacked). Download it from "
@@ -172,9 +173,7 @@ def _links(path: Path, known: ClassifiedPatents) -> tuple[NDArray[np.uint8], int
     read = used = 0
     for block in table_blocks(path, columns):
         citing, cited = block.keys("citing"), block.keys("cited")
-        if (citing < 0).any():
-            row = int(np.argmax(citing < 0))
-            raise block.refuse("citing", row, "the number of a patent, such as 10000000 or D345393")
+        block.check_patents("citing", citing)
         used += mark_links(citing, cited, direct, known.patents, known.offsets, known.groups, links)
         if read // _LOG_EVERY < (read + citing.size) // _LOG_EVERY:
             _LOG.info("%s: %d citations read", path, read + citing.size)

@@ -1,5 +1,7 @@
 """Where the files of a data set lie: in a folder, in a zip archive, or beside one that is given.
 
+All are opened here, so that archives are undone on the way and who is watching is told.
+
 Owners publish archives; people unpack them, or not, and name the archive, the folder or the file.
 """
 
@@ -8,7 +10,6 @@ from __future__ import annotations
 import os
 import tarfile
 import zipfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
@@ -18,7 +19,7 @@ from typing import IO
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.streams import first_bytes, open_bytes, open_raw, reading, reason
 
-__all__ = ["Place", "archive_errors", "told_apart"]
+__all__ = ["Place", "archive_errors", "first_file", "open_published"]
 
 _ZIP_MAGIC = b"PK\x03\x04"
 
@@ -39,6 +40,45 @@ def archive_errors(path: Path) -> Iterator[None]:
         raise FileFormatError(
             f"{path}: the archive cannot be read ({reason(error)}). Unpack it, and give the folder."
         ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive."""
+    with archive_errors(path), open_raw(path) as raw, zipfile.ZipFile(raw) as archive:
+        yield archive
+
+
+def _files(archive: zipfile.ZipFile) -> list[str]:
+    return [each.filename for each in archive.infolist() if not each.is_dir()]
+
+
+@contextmanager
+def open_published(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; gzip, and zip of a single file, are undone on the way."""
+    with reading(path), open(path, "rb") as raw:
+        zipped = raw.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
+    if not zipped:
+        with open_bytes(path) as stream:
+            yield stream
+        return
+    with _opened(path) as archive:
+        names = _files(archive)
+        if len(names) != 1:
+            raise FileFormatError(
+                f"{path}: expected an archive of one file, found {len(names)}. Unpack it and name "
+                "the file."
+            )
+        with archive.open(names[0]) as stream:
+            yield stream
+
+
+def first_file(folder: Path, patterns: Sequence[str]) -> Path | None:
+    """Return the first file in a folder that fits one of the patterns, the first ones first."""
+    for pattern in patterns:
+        for found in sorted(folder.glob(pattern)):
+            return found
+    return None
 
 
 class Place:
@@ -72,8 +112,8 @@ class Place:
             head.startswith(_ZIP_MAGIC) or self.path.suffix.lower() == ".zip"
         )
         if self._zipped:
-            with archive_errors(self.path), zipfile.ZipFile(self.path) as archive:
-                self._names = [each.filename for each in archive.infolist() if not each.is_dir()]
+            with _opened(self.path) as archive:
+                self._names = _files(archive)
         else:
             self.file = self.path.name
             self._folder = self.path.parent
@@ -122,32 +162,10 @@ class Place:
             with archive_errors(self._folder / name), open_bytes(self._folder / name) as stream:
                 yield stream
             return
-        with (
-            archive_errors(self.path),
-            open_raw(self.path) as raw,
-            zipfile.ZipFile(raw) as archive,
-            archive.open(name) as stream,
-        ):
+        with _opened(self.path) as archive, archive.open(name) as stream:
             yield stream
 
 
 def _matches(name: str, pattern: str) -> bool:
     name = name.lower()
     return fnmatch(name, pattern) or fnmatch(name, pattern + ".gz")
-
-
-def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
-    """Return names such that no two are equal: those that come twice are followed by their id.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names, "" where there is none: the id then is the name.
-    ids : sequence of str
-        Ids, no two of which are equal.
-    """
-    times = Counter(names)
-    return [
-        own if not name else f"{name} [{own}]" if times[name] > 1 else name
-        for name, own in zip(names, ids, strict=True)
-    ]

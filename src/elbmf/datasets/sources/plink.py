@@ -7,16 +7,20 @@ from pathlib import Path
 import numpy as np
 
 from elbmf.datasets.sources.columns import ColumnsInTurn
-from elbmf.datasets.sources.published import Lines, check_distinct, open_published, shown, text_of
+from elbmf.datasets.sources.places import open_published
+from elbmf.datasets.sources.published import Lines, check_distinct
 from elbmf.datasets.sources.variants import VariantFilter, Variants, variant_name
 from elbmf.errors import FileFormatError
-from elbmf.io.streams import reading
+from elbmf.io.cells import shown
+from elbmf.io.delimited_text import decoded
+from elbmf.io.streams import open_raw, reading
 from elbmf.kernels.genotypes import MISSING
 
 __all__ = ["read"]
 
 _MAGIC = b"\x6c\x1b"
 _BY_VARIANT = 1
+_HEADER_BYTES = 3
 _FIELDS = 6
 _CELLS_AT_ONCE = 1 << 22
 
@@ -51,21 +55,23 @@ def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
     _check(bed, len(names), len(people), width)
     columns = ColumnsInTurn(len(people), missing)
     kept: list[str] = []
-    with reading(bed):
-        packed = np.memmap(bed, np.uint8, "r", offset=3, shape=(len(names), width))
     at_once = max(1, _CELLS_AT_ONCE // len(people))
     # Bits of the last byte that belong to nobody, made to say both A2.
     nobody = np.uint8(0xFF & ~(0xFF >> 2 * (4 * width - len(people))))
-    for start in range(0, len(names), at_once):
-        block = np.array(packed[start : start + at_once])
-        block[:, -1] |= nobody
-        unknown = _UNKNOWN[block].sum(axis=1, dtype=np.int64)
-        first_alleles = _FIRST_ALLELES[block].sum(axis=1, dtype=np.int64)
-        keep = wanted.keeps_counts(first_alleles, 2 * (len(people) - unknown))
-        keep &= np.array(right_kind[start : start + at_once])
-        codes = _CARRIES[block[keep]].view(np.uint8)
-        columns.add(codes[:, : len(people)])
-        kept.extend(names[start + place] for place in np.flatnonzero(keep))
+    with reading(bed), open_raw(bed) as stream:
+        stream.seek(_HEADER_BYTES)
+        for start in range(0, len(names), at_once):
+            count = min(at_once, len(names) - start)
+            packed = bytearray(stream.read(count * width))
+            block = np.frombuffer(packed, dtype=np.uint8).reshape(count, width)
+            block[:, -1] |= nobody
+            unknown = _UNKNOWN[block].sum(axis=1, dtype=np.int64)
+            first_alleles = _FIRST_ALLELES[block].sum(axis=1, dtype=np.int64)
+            keep = wanted.keeps_counts(first_alleles, 2 * (len(people) - unknown))
+            keep &= np.array(right_kind[start : start + count])
+            codes = _CARRIES[block[keep]].view(np.uint8)
+            columns.add(codes[:, : len(people)])
+            kept.extend(names[start + place] for place in np.flatnonzero(keep))
     return Variants(people, kept, columns, len(names))
 
 
@@ -75,7 +81,7 @@ def _table(path: Path, kind: str) -> list[list[str]]:
     with open_published(path) as stream:
         lines = Lines(path, stream)
         for line in lines:
-            fields = text_of(path, lines.number, line).split()
+            fields = decoded(path, lines.number, line).split()
             if len(fields) != _FIELDS:
                 raise FileFormatError(
                     f"{path}, line {lines.number}: expected {_FIELDS} fields separated by blanks, "
@@ -90,8 +96,8 @@ def _table(path: Path, kind: str) -> list[list[str]]:
 
 def _check(bed: Path, variants: int, people: int, width: int) -> None:
     with reading(bed), open(bed, "rb") as stream:
-        magic = stream.read(3)
-    if magic[:2] != _MAGIC or len(magic) < 3:
+        magic = stream.read(_HEADER_BYTES)
+    if magic[:2] != _MAGIC or len(magic) < _HEADER_BYTES:
         raise FileFormatError(
             f"{bed}: expected a binary file of plink, which begins with the bytes 6c 1b 01, found "
             f"{magic.hex(' ') or 'an empty file'}. Write it with plink --make-bed, or name a VCF "
@@ -102,7 +108,7 @@ def _check(bed: Path, variants: int, people: int, width: int) -> None:
             f"{bed}: the genotypes are stored by person (third byte {magic[2]:02x}), expected by "
             "variant (01). Write the file again with plink --make-bed."
         )
-    expected, found = 3 + variants * width, bed.stat().st_size
+    expected, found = _HEADER_BYTES + variants * width, bed.stat().st_size
     if found != expected:
         raise FileFormatError(
             f"{bed}: expected {expected} bytes for the {variants} variants of "

@@ -1,68 +1,28 @@
-"""What loaders of published files share: opening them, their lines, small tables, names."""
+"""What loaders of published files share: the lines of files, small tables, names, options."""
 
 from __future__ import annotations
 
 import codecs
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from elbmf.datasets.sources.places import open_published
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.delimited_text import DelimitedText, guess_delimiter
-from elbmf.io.streams import line_blocks, open_bytes, reading, reason
+from elbmf.io.cells import shown
+from elbmf.io.delimited_text import DelimitedText, decoded, guess_delimiter
+from elbmf.io.streams import line_blocks
 
 __all__ = [
     "Lines",
     "SmallTable",
-    "beside",
     "check_distinct",
     "check_share",
-    "distinct_names",
-    "open_published",
-    "shown",
-    "text_of",
+    "find_column",
+    "numbered",
+    "told_apart",
 ]
-
-_ZIP_MAGIC = b"PK\x03\x04"
-
-
-@contextmanager
-def open_published(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; gzip, and zip of a single file, are undone on the way."""
-    with reading(path), open(path, "rb") as raw:
-        zipped = raw.read(4) == _ZIP_MAGIC
-    if not zipped:
-        with open_bytes(path) as stream:
-            yield stream
-        return
-    try:
-        with reading(path), zipfile.ZipFile(path) as archive:
-            files = [entry for entry in archive.infolist() if not entry.is_dir()]
-            if len(files) != 1:
-                raise FileFormatError(
-                    f"{path}: expected an archive of one file, found {len(files)}. Unpack it and "
-                    "name the file."
-                )
-            with archive.open(files[0]) as stream:
-                yield stream
-    except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise FileFormatError(
-            f"{path}: the archive is damaged or cut off ({reason(error)}). Download it again."
-        ) from error
-
-
-def text_of(path: Path, line: int, data: bytes) -> str:
-    """Decode the names in a line of a file."""
-    return DelimitedText(path, "\t", "utf-8").decode(data, line)
-
-
-def shown(field: bytes | str) -> str:
-    """Return what a message says of a field: quoted, and not too long."""
-    text = field.decode(errors="replace") if isinstance(field, bytes) else field
-    return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
 class Lines:
@@ -140,7 +100,7 @@ class SmallTable:
         self.path = path
         with open_published(path) as stream:
             data = stream.read().removeprefix(codecs.BOM_UTF8)
-        text = DelimitedText(path, "\t", "utf-8").decode(data, 1)
+        text = decoded(path, 1, data)
         if not text.strip():
             raise FileFormatError(f"{path}: the file is empty, expected a table with a header.")
         delimiter = guess_delimiter(text[: 1 << 20], "\t")
@@ -157,14 +117,8 @@ class SmallTable:
 
     def column(self, names: Sequence[str], purpose: str) -> str:
         """Return the first of the names that is a column, which one must be."""
-        found = self.find(names)
-        if found is None:
-            raise FileFormatError(
-                f"{self.path}, line 1: expected {purpose} in a column called "
-                f"{' or '.join(map(repr, names))}, found the columns "
-                f"{shown(', '.join(self.header))}. Name the file or the column that has it."
-            )
-        return found
+        advice = "Name the file or the column that has it."
+        return find_column(self.path, self.header, names, purpose, advice)
 
     def mapping(self, key: str, value: str) -> dict[str, str]:
         """Return one column by another; a key that repeats must have the same value."""
@@ -199,12 +153,31 @@ class SmallTable:
         return found
 
 
-def beside(path: Path, patterns: Sequence[str]) -> Path | None:
-    """Return the first file in the folder of another that fits one of the patterns."""
-    for pattern in patterns:
-        for found in sorted(path.parent.glob(pattern)):
-            return found
-    return None
+def find_column(
+    path: Path, header: Sequence[str], names: Sequence[str], purpose: str, advice: str
+) -> str:
+    """Return the first of the names that is in a header, which one must be.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    header : sequence of str
+        The names in its first line.
+    names : sequence of str
+        What the column may be called.
+    purpose : str
+        What is in the column.
+    advice : str
+        What to do where there is none, a sentence.
+    """
+    for name in names:
+        if name in header:
+            return name
+    raise FileFormatError(
+        f"{path}, line 1: expected {purpose} in a column called {' or '.join(map(repr, names))}, "
+        f"found the columns {shown(', '.join(header))}. {advice}"
+    )
 
 
 def check_distinct(path: Path, line: int | None, kind: str, names: Sequence[str]) -> None:
@@ -225,23 +198,54 @@ def check_distinct(path: Path, line: int | None, kind: str, names: Sequence[str]
         )
 
 
-def distinct_names(names: list[str]) -> tuple[list[str], int]:
-    """Return names of which no two are equal, and how many had to change: ``A``, ``A (2)``."""
+def told_apart(names: Sequence[str], ids: Sequence[str] | None = None) -> list[str]:
+    """Return names of which no two are equal.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names, "" where there is none: the id then is the name.
+    ids : sequence of str, optional
+        Ids, no two of which are equal: names that come twice are followed by theirs. Without ids,
+        all but the first are followed by a number: ``A``, ``A (2)``.
+    """
+    if ids is not None:
+        times = Counter(names)
+        names = [
+            own if not name else f"{name} [{own}]" if times[name] > 1 else name
+            for name, own in zip(names, ids, strict=True)
+        ]
     taken = set(names)
     if len(taken) == len(names):
-        return names, 0
-    times: Counter[str] = Counter()
+        return list(names)
+    seen: Counter[str] = Counter()
     result = []
     for name in names:
-        times[name] += 1
+        seen[name] += 1
         unique = name
-        while times[name] > 1 and unique in taken:
-            unique = f"{name} ({times[name]})"
+        while seen[name] > 1 and unique in taken:
+            unique = f"{name} ({seen[name]})"
             if unique in taken:
-                times[name] += 1
+                seen[name] += 1
         taken.add(unique)
         result.append(unique)
-    return result, sum(new != old for new, old in zip(result, names, strict=True))
+    return result
+
+
+def numbered(names: Sequence[str], kind: str) -> tuple[list[str], list[str]]:
+    """Return names that are `told_apart` by numbers, and a note where there are some.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+    kind : str
+        What they are of, in the plural.
+    """
+    distinct = told_apart(names)
+    changed = sum(new != old for new, old in zip(distinct, names, strict=True))
+    note = f"{changed} {kind} have the name of another; they got a number behind it."
+    return distinct, [note] if changed else []
 
 
 def check_share(name: str, value: float | None) -> None:

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.datasets.prepared import PreparedData
-from elbmf.datasets.sources.places import Place, told_apart
+from elbmf.datasets.sources.places import Place
+from elbmf.datasets.sources.published import told_apart
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
+from elbmf.io.cells import shown
+from elbmf.io.delimited_text import decoded
 from elbmf.io.fields import Column, FieldReader, NameCodes, header_fields
 
 __all__ = ["load"]
@@ -59,7 +62,7 @@ def load(
     place = Place(path)
     name = place.file or _only(place, place.need("a file of links", *_LINKS))
     file = place.label(name)
-    known = NameCodes(file, "protein")
+    known = NameCodes(file)
     pairs: tuple[list[NDArray[np.int32]], ...] = ([], [])
     links = 0
     with place.open(name) as stream:
@@ -78,7 +81,7 @@ def load(
                 side.append(known.codes(values[protein])[kept].astype(np.int32))
     if not links:
         raise FileFormatError(f"{file}: has a header and no links. {_ADVICE}")
-    ids = known.names()
+    ids = known.names
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
     position = np.empty(order.size, dtype=np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
@@ -128,16 +131,11 @@ def _read_info(place: Place, links: str) -> dict[str, str]:
     genes: dict[str, str] = {}
     with place.open(found[0]) as stream:
         for number, line in enumerate(stream, 1):
-            try:
-                fields = line.decode().rstrip("\r\n").split("\t")
-            except UnicodeDecodeError as error:
-                raise FileFormatError(
-                    f"{file}, line {number}: is not UTF-8 text. Download it again."
-                ) from error
+            fields = decoded(file, number, line).rstrip("\r\n").split("\t")
             if len(fields) < 2:
                 raise FileFormatError(
                     f"{file}, line {number}: expected the id and the name of a protein separated "
-                    f"by a tab, found {fields[0][:60]!r}. Download it again, or remove it: "
+                    f"by a tab, found {shown(fields[0])}. Download it again, or remove it: "
                     "proteins then have their ids as names."
                 )
             if number > 1:

@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from elbmf.datasets.prepared import PreparedData
 from elbmf.datasets.sources.columns import ColumnsInTurn
 from elbmf.datasets.sources.numeric_lines import NumericLines, cut_name
+from elbmf.datasets.sources.places import first_file, open_published
 from elbmf.datasets.sources.published import (
     Lines,
     SmallTable,
-    beside,
     check_distinct,
     check_share,
-    distinct_names,
-    open_published,
-    text_of,
+    numbered,
 )
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
+from elbmf.io.delimited_text import decoded
 from elbmf.kernels.genotypes import MISSING
 from elbmf.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
 
@@ -126,7 +125,7 @@ def load(
         filled = 0
         for line in lines:
             name, numbers = cut_name(line, b"\t")
-            genes.append(text_of(source, lines.number, name).strip())
+            genes.append(decoded(source, lines.number, name).strip())
             reader.read(lines.number, numbers, values[filled])
             filled += 1
             if filled == _GENES_AT_ONCE:
@@ -138,13 +137,8 @@ def load(
             f"{source}: found the names of {len(samples)} samples and no gene below them. The file "
             "is cut off; download it again."
         )
-    genes, repeated = distinct_names(genes)
-    notes = []
-    if repeated:
-        notes.append(f"{repeated} genes have the name of another; they got a number behind it.")
-    if columns.missing_cells:
-        kept = "are missing cells" if missing == "unknown" else "became zeros"
-        notes.append(f"{columns.missing_cells} values are not known and {kept}.")
+    genes, notes = numbered(genes, "genes")
+    notes += columns.notes("values")
     row_labels, label_notes = _labels(source, labels, label_column, samples)
     matrix = LabelledMatrix(columns.build(), samples, genes)
     return PreparedData(matrix, row_labels=row_labels, notes=notes + label_notes)
@@ -152,7 +146,7 @@ def load(
 
 def _samples(lines: Lines) -> list[str]:
     header = lines.first("a line that names the samples")
-    names = text_of(lines.path, 1, header).split("\t")
+    names = decoded(lines.path, 1, header).split("\t")
     if len(names) < 2:
         raise FileFormatError(
             f"{lines.path}, line 1: expected the names of samples separated by tabs, found none. "
@@ -185,7 +179,7 @@ def _labels(
     column: str | None,
     samples: list[str],
 ) -> tuple[dict[str, list[str]], list[str]]:
-    found = beside(source, _LABEL_FILES) if path is None else Path(path)
+    found = first_file(source.parent, _LABEL_FILES) if path is None else Path(path)
     if found is None:
         return {}, []
     table = SmallTable(found)

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from elbmf.datasets.sources.columns import ColumnsInTurn
-from elbmf.datasets.sources.published import Lines, check_distinct, open_published, shown, text_of
+from elbmf.datasets.sources.places import open_published
+from elbmf.datasets.sources.published import Lines, check_distinct
 from elbmf.datasets.sources.variants import VariantFilter, Variants, variant_name
 from elbmf.errors import FileFormatError
+from elbmf.io.cells import shown
+from elbmf.io.delimited_text import decoded
 from elbmf.kernels.genotypes import read_genotypes
 
 __all__ = ["read"]
@@ -48,7 +51,7 @@ def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
                     f"{path}, line {lines.number}, field 9 (FORMAT): expected genotypes (GT) to "
                     f"come first, found {shown(fields[8])}. Name a file that has genotypes."
                 )
-            head = text_of(path, lines.number, b"\t".join(fields[:5])).split("\t")
+            head = decoded(path, lines.number, b"\t".join(fields[:5])).split("\t")
             chromosome, position, identifier, reference, alternatives = head
             count = 0 if alternatives == "." else alternatives.count(",") + 1
             genotypes = np.frombuffer(fields[9], dtype=np.uint8)
@@ -89,7 +92,7 @@ def _people(lines: Lines) -> list[str]:
     line = lines.first("a VCF file with genotypes")
     while line.startswith(b"##"):
         line = lines.first("the line that begins with #CHROM")
-    header = text_of(lines.path, lines.number, line).split("\t")
+    header = decoded(lines.path, lines.number, line).split("\t")
     if header[: len(_FIXED)] != _FIXED:
         raise FileFormatError(
             f"{lines.path}, line {lines.number}: expected the header of a VCF file, the columns "
