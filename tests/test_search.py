@@ -385,7 +385,7 @@ def test_a_reduction_lets_one_half_of_a_group_stand_in_for_the_other():
 
 @given(case=starts(components=st.integers(1, 6)), weights=weights, quick=st.booleans())
 def test_making_do_keeps_the_number_of_components(case, weights, quick):
-    A, hidden, U, V = case
+    A, hidden, U, _ = case
     local, factors = packed(case, weights, descended=False)
     wanted = max(1, U.shape[1] - 1)
     with (
