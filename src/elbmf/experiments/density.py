@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elbmf.experiments.entrants import RIVALS
-from elbmf.experiments.experiment import Claim, Experiment, Tables, checked
+from elbmf.experiments.experiment import Claim, Tables, checked
 from elbmf.experiments.sweeps import Means, Sweep, draw_small_tiles
 from elbmf.experiments.verdicts import best_of_all, titles
 
@@ -77,12 +77,6 @@ def _claims(tables: Tables) -> Sequence[Claim]:
     ]
 
 
-EXPERIMENT = Experiment(
-    name="density",
-    shows="Fig. 4",
-    title="similarity, recall and relative loss by density, 20% noise",
-    tasks=_SWEEP.tasks,
-    measure=_SWEEP.measure,
-    draw=_SWEEP.draw,
-    claims=_claims,
+EXPERIMENT = _SWEEP.experiment(
+    "Fig. 4", "similarity, recall and relative loss by density, 20% noise", _claims
 )

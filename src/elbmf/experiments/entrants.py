@@ -23,7 +23,7 @@ __all__ = [
 PAPERS_ASSO, PAPERS_BINAPS = "asso as in the paper", "binaps as in the paper"
 """Rivals with the parameters of the paper, where ours are others."""
 
-_VARIANTS = {PAPERS_ASSO: ("asso", "Asso, τ = 1"), PAPERS_BINAPS: ("binaps", "Binaps, authors'")}
+_VARIANTS = {PAPERS_ASSO: ("asso", "Asso τ = 1"), PAPERS_BINAPS: ("binaps", "Binaps authors'")}
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Entrant:
 
 
 ENTRANTS: dict[str, Entrant] = {
-    REFINED: Entrant("ELBMF, refined", "#000000", "D", "-", ELBMF),
+    REFINED: Entrant("ELBMF refined", "#000000", "D", "-", ELBMF),
     PLAIN: Entrant(
         "ELBMF", "#D55E00", "o", "-", lambda **parameters: ELBMF(refine=False, **parameters)
     ),
@@ -58,7 +58,7 @@ ENTRANTS: dict[str, Entrant] = {
     "asso": Entrant("Asso", "#CC79A7", "v", "-.", METHODS["asso"]),
     "grecond": Entrant("GreConD", "#E69F00", "<", "-.", METHODS["grecond"]),
     "sofa": Entrant("Sofa", "#56B4E9", ">", ":", METHODS["sofa"]),
-    "nmf": Entrant("NMF, rounded", "#7F7F7F", "P", ":", METHODS["nmf"]),
+    "nmf": Entrant("NMF rounded", "#7F7F7F", "P", ":", METHODS["nmf"]),
     "binaps": Entrant("Binaps", "#A6761D", "X", ":", METHODS["binaps"]),
 }
 """By name, in the order of legends. Rivals have their default parameters."""

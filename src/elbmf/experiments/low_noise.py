@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from elbmf.experiments.density import MEASURED, density_sweep, tiles_of
 from elbmf.experiments.entrants import ENTRANTS, RIVALS
-from elbmf.experiments.experiment import Claim, Experiment, Tables, checked
+from elbmf.experiments.experiment import Claim, Tables, checked
 from elbmf.experiments.verdicts import best_of_all, span, titles
 
 __all__ = ["EXPERIMENT"]
@@ -72,12 +72,6 @@ def _claims(tables: Tables) -> Sequence[Claim]:
     ]
 
 
-EXPERIMENT = Experiment(
-    name="low-noise",
-    shows="Fig. 9",
-    title="similarity, recall and relative loss by density, 5% noise (App. E)",
-    tasks=_SWEEP.tasks,
-    measure=_SWEEP.measure,
-    draw=_SWEEP.draw,
-    claims=_claims,
+EXPERIMENT = _SWEEP.experiment(
+    "Fig. 9", "similarity, recall and relative loss by density, 5% noise (App. E)", _claims
 )

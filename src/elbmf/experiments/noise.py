@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from elbmf.experiments.entrants import ENTRANTS, RIVALS
-from elbmf.experiments.experiment import Claim, Experiment, Tables, checked
+from elbmf.experiments.experiment import Claim, Tables, checked
 from elbmf.experiments.sweeps import Means, Sweep, draw_small_tiles
 from elbmf.experiments.verdicts import best_of_all, percent, span, titles
 
@@ -180,12 +180,6 @@ def _reliable(means: Means) -> Claim:
     return checked(_WHERE, "ELBMF is among the most reliable (of the three steadiest).", check)
 
 
-EXPERIMENT = Experiment(
-    name="noise",
-    shows="Fig. 3",
-    title="similarity, recall and recall* under additive noise",
-    tasks=_SWEEP.tasks,
-    measure=_SWEEP.measure,
-    draw=_SWEEP.draw,
-    claims=_claims,
+EXPERIMENT = _SWEEP.experiment(
+    "Fig. 3", "similarity, recall and recall* under additive noise", _claims
 )

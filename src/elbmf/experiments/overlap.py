@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from elbmf.experiments.entrants import ENTRANTS
-from elbmf.experiments.experiment import Claim, Experiment, Tables, checked
+from elbmf.experiments.experiment import Claim, Tables, checked
 from elbmf.experiments.noise import LEVELS, MEASURED, TILE_SIDES
 from elbmf.experiments.sweeps import Sweep, draw_small_tiles
 from elbmf.experiments.verdicts import best_of_all, percent
@@ -65,12 +65,6 @@ def _beside_primp(ours: float, primp: float) -> tuple[str, bool]:
     return f"{ours:.3f}, Primp {primp:.3f}", ours >= primp - 0.01
 
 
-EXPERIMENT = Experiment(
-    name="overlap",
-    shows="Fig. 8",
-    title="similarity, recall and recall* under additive noise, tiles overlap (App. D)",
-    tasks=_SWEEP.tasks,
-    measure=_SWEEP.measure,
-    draw=_SWEEP.draw,
-    claims=_claims,
+EXPERIMENT = _SWEEP.experiment(
+    "Fig. 8", "similarity, recall and recall* under additive noise, tiles overlap (App. D)", _claims
 )

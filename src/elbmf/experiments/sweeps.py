@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from elbmf.datasets import TiledMatrix, make_tiles
 from elbmf.experiments.drawing import sweep_figure
 from elbmf.experiments.entrants import ENTRANTS, estimator
-from elbmf.experiments.experiment import Row, Settings, Tables, Task
+from elbmf.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
 from elbmf.metrics import measures
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ class Sweep:
     draw_matrix: Callable[[float, int], TiledMatrix]
     measured: Mapping[str, str]
     percent: bool
+
+    def experiment(
+        self, shows: str, title: str, claims: Callable[[Tables], Sequence[Claim]]
+    ) -> Experiment:
+        """Return the experiment that measures this sweep and draws it."""
+        return Experiment(self.name, shows, title, self.tasks, self.measure, self.draw, claims)
 
     def tasks(self, settings: Settings) -> list[Task]:
         """Return a task for each matrix: 10 draws of each level in the paper."""
