@@ -119,6 +119,8 @@ class Experiment:
         From the tables alone to figures by name.
     claims : callable
         From the tables alone to the paper's claims, checked.
+    remark : str, optional
+        What helps to understand why claims hold or not.
     """
 
     name: str
@@ -128,3 +130,4 @@ class Experiment:
     measure: Callable[[Task, Settings], Tables]
     draw: Callable[[Tables], Mapping[str, Figure]]
     claims: Callable[[Tables], Sequence[Claim]]
+    remark: str = ""

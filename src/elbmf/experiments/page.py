@@ -60,6 +60,8 @@ def _lines(outcomes: Sequence[Outcome], pictures: str) -> Iterator[str]:
         experiment = outcome.experiment
         yield f"## {experiment.shows}: {experiment.title}\n"
         yield f"`elbmf reproduce {experiment.name}` ({outcome.scale})\n"
+        if experiment.remark:
+            yield f"{experiment.remark}\n"
         for picture in _to_look_at(outcome):
             yield f"![{experiment.shows}: {experiment.title}]({pictures}/{picture.name})\n"
         if outcome.claims:

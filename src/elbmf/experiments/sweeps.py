@@ -63,10 +63,15 @@ class Sweep:
     percent: bool
 
     def experiment(
-        self, shows: str, title: str, claims: Callable[[Tables], Sequence[Claim]]
+        self,
+        shows: str,
+        title: str,
+        claims: Callable[[Tables], Sequence[Claim]],
+        remark: str = "",
     ) -> Experiment:
         """Return the experiment that measures this sweep and draws it."""
-        return Experiment(self.name, shows, title, self.tasks, self.measure, self.draw, claims)
+        run = (self.tasks, self.measure, self.draw)
+        return Experiment(self.name, shows, title, *run, claims, remark)
 
     def tasks(self, settings: Settings) -> list[Task]:
         """Return a task for each matrix: 10 draws of each level in the paper."""
