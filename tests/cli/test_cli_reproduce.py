@@ -10,6 +10,7 @@ from elbmf.cli.progress import ExperimentProgress
 from elbmf.experiments import regularizers
 from elbmf.experiments.registry import EXPERIMENTS
 from elbmf.experiments.running import Progress
+from elbmf.io.records import read_parquet_records
 from terminals import Terminal
 
 
@@ -78,6 +79,18 @@ def test_what_is_wrong_is_told_before_anything_is_measured(elbmf: Any) -> None:
     elbmf("reproduce", "noise", "--seed", "-1").assert_error("from 0 on", "-1")
     elbmf("reproduce", "noise", "--quick", "--full").assert_error("not allowed with")
     assert not Path("reproduced").exists()
+
+
+def test_data_is_looked_for_where_it_is_prepared(
+    elbmf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELBMF_DATA", str(tmp_path / "data"))
+    assert elbmf("data", "standin", "lgg", "--scale", 0.01).code == 0
+    result = elbmf("reproduce", "data-sets")
+    assert result.code == 0
+    rows = read_parquet_records(Path("reproduced/data-sets/sets.parquet"))
+    here = {row["set"] for row in rows if row["origin"] == "here"}
+    assert here == {"digits", "lgg-standin"}
 
 
 def test_progress_names_the_task() -> None:

@@ -10,6 +10,7 @@ from elbmf.cli.matrices import add_n_jobs
 from elbmf.cli.outputs import check_document
 from elbmf.cli.progress import ExperimentProgress
 from elbmf.cli.tables import table
+from elbmf.datasets import data_folder
 from elbmf.errors import InputError
 from elbmf.experiments.experiment import Experiment, Settings
 from elbmf.experiments.page import VERDICTS, write_page
@@ -76,7 +77,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "--data",
         metavar="DIR",
         action="append",
-        help="folder of real data: NAME.npz, with labels in NAME.rows.tsv.gz; may be given again",
+        help="folder of prepared data, may be given again (default: that of 'elbmf data')",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
     parser.add_argument(
@@ -167,7 +168,10 @@ def _seed(seed: int) -> int:
 
 
 def _folders(given: Sequence[str] | None) -> tuple[Path, ...]:
-    folders = tuple(Path(each) for each in given or ())
+    """Return the folders to look for data in: where 'elbmf data prepare' puts it by default."""
+    if not given:
+        return (data_folder(),)
+    folders = tuple(Path(each) for each in given)
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"--data {folder}: there is no such folder.")
