@@ -369,6 +369,6 @@ class _NotBooleanError(InputError):
         what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
         super().__init__(
             f"{what} a matrix of zeros and ones; got {self.found}. Set binarize=THRESHOLD to read "
-            "every entry above a threshold as one, e.g. binarize=0; or to 'zscore' for those that are "
-            "high in their column."
+            "every entry above a threshold as one, e.g. binarize=0; or to 'zscore' for those high "
+            "in their column."
         )
