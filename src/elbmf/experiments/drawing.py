@@ -39,13 +39,17 @@ def plain_axes(axes: Axes) -> None:
 
 
 def draw_band(
-    axes: Axes, x: np.ndarray, mean: np.ndarray, deviation: np.ndarray, **style: Any
+    axes: Axes,
+    x: np.ndarray,
+    mean: np.ndarray,
+    deviation: np.ndarray,
+    most: float = np.inf,
+    **style: Any,
 ) -> None:
-    """Draw a mean as a line and the standard deviation as a shade."""
+    """Draw a mean as a line and the standard deviation as a shade, which ends at ``most``."""
     (line,) = axes.plot(x, mean, **style)
-    axes.fill_between(
-        x, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.12, linewidth=0
-    )
+    above = np.minimum(mean + deviation, most)
+    axes.fill_between(x, mean - deviation, above, color=line.get_color(), alpha=0.12, linewidth=0)
 
 
 def legend_below(figure: Figure, axes: Axes, columns: int) -> None:
@@ -84,6 +88,7 @@ def sweep_figure(
                 100 * at if percent else at,
                 mean,
                 deviation,
+                most=np.inf if measure == "relative_loss" else 1,  # others are shares
                 label=entrant.title,
                 color=entrant.colour,
                 marker=entrant.marker,
