@@ -294,7 +294,7 @@ class QuantileBinarizer(_LimitBinarizer):
     Parameters
     ----------
     share : float, default=0.05
-        Of the values, at most this share is high.
+        Of the values, this share is high; where it is no whole number of them, one more.
     scope : {"columns", "rows", "all"}, default="columns"
         Whose quantile. Those of columns and of the whole matrix are learned by `fit`, so that new
         rows are judged by them; that of a row is its own.
@@ -308,7 +308,7 @@ class QuantileBinarizer(_LimitBinarizer):
     Notes
     -----
     Values equal to the quantile are not high. So of counts, most of which are the same, fewer than
-    the share can be ones, but never more.
+    the share can be ones.
 
     References
     ----------

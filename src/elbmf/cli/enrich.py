@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.outputs import check_table
+from elbmf.cli.outputs import check_table_about
 from elbmf.cli.tables import number, shorten, table
 from elbmf.enrichment import Background, Enrichment, enrichment
 from elbmf.errors import InputError
-from elbmf.io import MODEL_FILES, read_gmt
+from elbmf.io import read_gmt
 from elbmf.io.records import write_records
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -96,8 +96,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, test, say what was found."""
     output = Path(args.output) if args.output else None
     if output is not None:
-        model_files = [str(Path(args.result) / name) for name in MODEL_FILES]
-        check_table(output, args.sets, *model_files)
+        check_table_about(args.result, output, args.sets)
     model = models.load(args.result)
     if model.column_names is None:
         raise InputError(

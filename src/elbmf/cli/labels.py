@@ -7,10 +7,10 @@ from typing import Any
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.outputs import check_table
+from elbmf.cli.outputs import check_table_about
 from elbmf.cli.tables import number, shorten, table
 from elbmf.errors import InputError
-from elbmf.io import MODEL_FILES, SavedModel, read_labels
+from elbmf.io import SavedModel, read_labels
 from elbmf.io.records import write_records
 from elbmf.labels import ComponentLabels, component_labels
 
@@ -44,8 +44,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, compare, say what was found."""
     output = Path(args.output) if args.output else None
     if output is not None:
-        model_files = [str(Path(args.result) / name) for name in MODEL_FILES]
-        check_table(output, args.labels, *model_files)
+        check_table_about(args.result, output, args.labels)
     model = models.load(args.result)
     labels = _labels_of_rows(model, args, console)
     found = component_labels(model.U, labels)

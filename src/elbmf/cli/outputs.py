@@ -16,6 +16,7 @@ __all__ = [
     "check_other_file",
     "check_picture",
     "check_table",
+    "check_table_about",
     "save",
     "writable_format",
 ]
@@ -155,6 +156,21 @@ def check_document(path: Path, suffix: str) -> None:
     if path.suffix.lower() != suffix:
         raise InputError(f"{path}: the name must end in {suffix}.")
     _check_place(path)
+
+
+def check_table_about(result: str, path: Path, *inputs: str) -> None:
+    """Raise where a table about a saved result could not be written, or would replace part of it.
+
+    Parameters
+    ----------
+    result : str
+        The folder of the result.
+    path : Path
+        The file; it need not exist.
+    *inputs : str
+        Other files that are read.
+    """
+    check_table(path, *inputs, *(str(Path(result) / name) for name in MODEL_FILES))
 
 
 def check_table(path: Path, *inputs: str) -> None:

@@ -24,8 +24,18 @@ from threadpoolctl import threadpool_limits
 from elbmf.errors import InputError
 from elbmf.estimators import ELBMF
 from elbmf.experiments.case_study_figures import draw
-from elbmf.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
-from elbmf.experiments.real_sets import DIGITS, names_of_sets, open_set
+from elbmf.experiments.experiment import (
+    PLAIN,
+    REFINED,
+    Claim,
+    Experiment,
+    Row,
+    Settings,
+    Tables,
+    Task,
+    checked,
+)
+from elbmf.experiments.real_sets import DIGITS, names_of_sets, ones_of, open_set
 from elbmf.labels import clustering_scores, component_labels
 
 __all__ = ["EXPERIMENT"]
@@ -47,6 +57,9 @@ _JITTER = 1e-3
 
 _TARGET = "target"
 _METHODS = (_TARGET, "plain", "refined", "balanced")
+
+# What claims call the two of them.
+_OWN = {PLAIN: "plain", REFINED: "refined"}
 
 
 @dataclass(frozen=True)
@@ -75,14 +88,10 @@ def _tasks(settings: Settings) -> list[Task]:
     return [
         {"data": name, "n_components": rank, "method": method}
         for name, study in _STUDIES.items()
-        if name in there and (settings.full or _ones(name, settings) <= _QUICK_ONES)
+        if name in there and (settings.full or ones_of(name, settings) <= _QUICK_ONES)
         for rank in study.ranks
         for method in _METHODS
     ]
-
-
-def _ones(name: str, settings: Settings) -> int:
-    return int(open_set(name, settings).matrix.values.nnz)
 
 
 def _open(name: str, settings: Settings) -> tuple[sparse.csr_array, NDArray[Any]]:
@@ -289,22 +298,23 @@ def _claims(tables: Tables) -> Sequence[Claim]:
 
 def _compared_with_target(rows: list[Row], field: str, where: str, says: str) -> Claim:
     """Claim that a mean is greater for reconstructions than for targets, on every data set."""
-    texts, holds = {}, {}
-    for method in ("plain", "refined"):
-        pairs = {
-            data: (_mean(rows, field, data, "target"), _mean(rows, field, data, method))
-            for data in _unique(rows, "data")
-        }
-        texts[method] = "; ".join(
-            f"{data} {target:.3f} to {reconstruction:.3f}"
-            for data, (target, reconstruction) in pairs.items()
-        )
-        holds[method] = all(reconstruction > target for target, reconstruction in pairs.values())
     balanced = ", ".join(
         f"{data} {_mean(rows, field, data, 'balanced'):.3f}" for data in _unique(rows, "data")
     )
-    refined = f"{texts['refined']} (where ones weigh as much as zeros: {balanced})"
-    return Claim(where, says, texts["plain"], holds["plain"], refined, holds["refined"])
+
+    def check(name: str) -> tuple[str, bool]:
+        pairs = {
+            data: (_mean(rows, field, data, "target"), _mean(rows, field, data, _OWN[name]))
+            for data in _unique(rows, "data")
+        }
+        text = "; ".join(
+            f"{data} {theirs:.3f} to {ours:.3f}" for data, (theirs, ours) in pairs.items()
+        )
+        if name == REFINED:
+            text += f" (where ones weigh as much as zeros: {balanced})"
+        return text, all(ours > theirs for theirs, ours in pairs.values())
+
+    return checked(where, says, check)
 
 
 def _best_components(rows: list[Row]) -> Claim:
@@ -314,40 +324,38 @@ def _best_components(rows: list[Row]) -> Claim:
         found = [row["nmi"] for row in rows if (row["data"], row["groups"]) == (data, groups)]
         return float(np.mean(found))
 
-    texts, holds = {}, {}
-    for method in ("plain", "refined"):
+    def check(name: str) -> tuple[str, bool]:
         pairs = {
-            data: (mean(data, f"{method}: components"), mean(data, "target: clusters"))
+            data: (mean(data, f"{_OWN[name]}: components"), mean(data, "target: clusters"))
             for data in _unique(rows, "data")
         }
-        texts[method] = "; ".join(
+        text = "; ".join(
             f"{data} {ours:.3f} beside {theirs:.3f}" for data, (ours, theirs) in pairs.items()
         )
-        holds[method] = all(ours > theirs for ours, theirs in pairs.values())
-    return Claim(
+        return text, all(ours > theirs for ours, theirs in pairs.values())
+
+    return checked(
         "Fig. 7c",
         "Estimated groups correspond to classes (mean nmi of the best component of each class, "
         "beside that of the best k-means cluster of the target)",
-        texts["plain"],
-        holds["plain"],
-        texts["refined"],
-        holds["refined"],
+        check,
     )
 
 
 def _of_nmi(rows: list[Row], measure: Any, says: str) -> Claim:
     """Claim that a measure of the nmi matrix is above one half, on every data set."""
-    texts, holds = {}, {}
-    for method in ("plain", "refined"):
+
+    def check(name: str) -> tuple[str, bool]:
         values = {
-            data: measure(_matrix([r for r in rows if (r["data"], r["method"]) == (data, method)]))
+            data: measure(
+                _matrix([r for r in rows if (r["data"], r["method"]) == (data, _OWN[name])])
+            )
             for data in _unique(rows, "data")
         }
-        texts[method] = "; ".join(f"{data} {value:.2f}" for data, value in values.items())
-        holds[method] = all(value > 0.5 for value in values.values())
-    return Claim(
-        "Fig. 7c", says, texts["plain"], holds["plain"], texts["refined"], holds["refined"]
-    )
+        text = "; ".join(f"{data} {value:.2f}" for data, value in values.items())
+        return text, all(value > 0.5 for value in values.values())
+
+    return checked("Fig. 7c", says, check)
 
 
 def _sparsity(nmi: NDArray[np.float64]) -> float:

@@ -53,7 +53,7 @@ def _tasks(settings: Settings) -> list[Task]:
 def _measure(task: Task, settings: Settings) -> Tables:
     """Run 1000 epochs on 400×300 cells with 5 tiles of 50 to 100 rows and columns and 10% noise."""
     lam, rate = _SCHEDULES[task["schedule"]]
-    seed = settings.seed * 1000 + task["draw"]
+    seed = settings.seed_of(task["draw"])
     drawn = make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=seed)
     model = ELBMF(
         5,

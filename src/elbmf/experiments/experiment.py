@@ -25,6 +25,8 @@ __all__ = [
 PLAIN, REFINED = "elbmf", "elbmf refined"
 """ELBMF as the paper describes it, and as it is by default: refined."""
 
+_MOST_DRAWS = 1000
+
 Task = dict[str, Any]
 """What makes one piece of an experiment differ from the others: plain values by name."""
 
@@ -55,6 +57,10 @@ class Settings:
     seed: int = 0
     data: tuple[Path, ...] = ()
     n_jobs: int | None = None
+
+    def seed_of(self, draw: int) -> int:
+        """Return the seed of a draw; other seeds of the experiment have other draws."""
+        return _MOST_DRAWS * self.seed + draw
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def _tasks(settings: Settings) -> list[Task]:
 
 def _measure(task: Task, settings: Settings) -> Tables:
     """Search the ranks to 30 on 400×300 cells with 10 tiles and 10% noise."""
-    seed = settings.seed * 1000 + task["draw"]
+    seed = settings.seed_of(task["draw"])
     # The paper does not say how large its tiles are; ten of these fit, and cover a fifth.
     drawn = make_tiles((400, 300), _TRUE_RANK, height=(30, 70), noise=0.1, random_state=seed)
     method = estimator(task["method"], random_state=seed, n_jobs=settings.n_jobs)

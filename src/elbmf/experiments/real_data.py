@@ -10,7 +10,7 @@ from elbmf.experiments.entrants import ENTRANTS, PAPERS_ASSO, PAPERS_BINAPS, est
 from elbmf.experiments.experiment import PLAIN, Experiment, Settings, Tables, Task
 from elbmf.experiments.real_data_claims import claims
 from elbmf.experiments.real_data_figure import draw
-from elbmf.experiments.real_sets import names_of_sets, open_set, rank_of
+from elbmf.experiments.real_sets import names_of_sets, ones_of, open_set, rank_of
 
 __all__ = ["EXPERIMENT", "methods"]
 
@@ -50,9 +50,7 @@ def methods(*, full: bool) -> dict[str, BooleanFactorizer]:
 
 def _tasks(settings: Settings) -> list[Task]:
     """Return tasks, for the set with fewest ones first: one for each method in full runs."""
-    ones = {
-        name: int(open_set(name, settings).matrix.values.nnz) for name in names_of_sets(settings)
-    }
+    ones = {name: ones_of(name, settings) for name in names_of_sets(settings)}
     by_ones = sorted(ones, key=lambda name: (ones[name], name))
     everyone = list(methods(full=settings.full))
     if settings.full:

@@ -13,7 +13,7 @@ from elbmf.datasets import (
 from elbmf.experiments.experiment import Settings
 from elbmf.io import LabelledMatrix
 
-__all__ = ["DIGITS", "names_of_sets", "open_set", "rank_of"]
+__all__ = ["DIGITS", "names_of_sets", "ones_of", "open_set", "rank_of"]
 
 DIGITS = "digits"
 """The data set that is always there."""
@@ -43,6 +43,11 @@ def open_set(name: str, settings: Settings) -> PreparedData:
     return PreparedData(
         LabelledMatrix(values, None, column_names), {"digit": [str(digit) for digit in digits]}
     )
+
+
+def ones_of(name: str, settings: Settings) -> int:
+    """Count the ones of a set."""
+    return int(open_set(name, settings).matrix.values.nnz)
 
 
 def rank_of(name: str) -> int:

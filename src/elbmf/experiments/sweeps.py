@@ -24,7 +24,6 @@ __all__ = ["Means", "Sweep", "draw_small_tiles"]
 _TABLE = "results"
 _SHAPE, _RANK = (40, 30), 5
 _PAPERS_DRAWS, _QUICK_DRAWS = 10, 2
-_SEEDS = 1000  # draws of one seed of the experiment, apart from those of the next
 
 
 def draw_small_tiles(
@@ -80,7 +79,7 @@ class Sweep:
 
     def measure(self, task: Task, settings: Settings) -> Tables:
         """Run all methods on one matrix."""
-        seed = settings.seed * _SEEDS + task["draw"]
+        seed = settings.seed_of(task["draw"])
         drawn = self.draw_matrix(task[self.along], seed)
         rows = []
         for name in ENTRANTS:
