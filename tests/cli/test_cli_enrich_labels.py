@@ -106,6 +106,10 @@ def test_errors_of_enrich(elbmf: Any, model: str) -> None:
     save_model("nameless", saved)
     elbmf("enrich", "nameless", *flags).assert_error("nameless", "the columns have no names")
     elbmf("labels", "nameless", "labels.tsv").assert_error("nameless", "the rows have no names")
+    Path("numbered.tsv").write_text("id\tkind\n0\ta\n1\ta\n2\tb\n")
+    result = elbmf("labels", "nameless", "numbered.tsv")
+    assert result.code == 0
+    assert "matched by their number" in result.err
 
 
 @pytest.mark.parametrize("share", ["-0.1", "1.5"])

@@ -10,7 +10,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.outputs import check_table_about
 from elbmf.cli.tables import number, shorten, table
 from elbmf.errors import InputError
-from elbmf.io import SavedModel, read_labels
+from elbmf.io import LabelledMatrix, SavedModel, read_labels
 from elbmf.io.records import write_records
 from elbmf.labels import ComponentLabels, component_labels
 
@@ -64,11 +64,7 @@ def _labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
     """Return the label of each row of the model; None for rows that the table does not name."""
-    if model.row_names is None:
-        raise InputError(
-            f"{args.result}: the rows have no names, which the labels could be matched with. Fit a "
-            "file that names its rows."
-        )
+    names = LabelledMatrix(model.U, model.row_names).row_labels()
     labellings = read_labels(args.labels)
     column = next(iter(labellings)) if args.column is None else args.column
     if column not in labellings:
@@ -77,12 +73,19 @@ def _labels_of_rows(
             f"{', '.join(map(repr, labellings))}."
         )
     by_name = labellings[column]
-    labels = [by_name.get(name) or None for name in model.row_names]
+    labels = [by_name.get(name) or None for name in names]
     unknown = labels.count(None)
+    if model.row_names is None:
+        if unknown == len(labels):
+            raise InputError(
+                f"{args.result}: the rows have no names, which the labels could be matched with, "
+                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+            )
+        console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
     if unknown == len(labels):
         raise InputError(
             f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
-            f"column {column!r}. Rows are called {', '.join(map(repr, model.row_names[:3]))}, "
+            f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
             f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
         )
     if unknown:

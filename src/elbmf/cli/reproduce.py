@@ -174,7 +174,10 @@ def _folders(given: Sequence[str] | None) -> tuple[Path, ...]:
     folders = tuple(Path(each) for each in given)
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(f"--data {folder}: there is no such folder.")
+            what = "is a file, expected a folder" if folder.exists() else "there is no such folder"
+            raise InputError(
+                f"--data {folder}: {what}. Name one that 'elbmf data prepare' wrote to."
+            )
     return folders
 
 
