@@ -16,6 +16,8 @@ from elbmf.palm import State, ipalm
 from elbmf.regularizers import ELB
 from elbmf.schedules import Annealed
 from elbmf.slabs import SlabbedMatrix, cut
+from elbmf.starts import uniform_start
+from elbmf.step import Iterate
 
 SETS = {
     "tcga_luad_coadread": 33,
@@ -29,8 +31,7 @@ SPARSE = list(SETS)[:4]
 
 def epochs(engine: MemoryEngine, matrix: SlabbedMatrix, k: int) -> Iterator[State]:
     generator = np.random.default_rng(0)
-    U = generator.random((matrix.shape[0], k), dtype=np.float32)
-    Vt = generator.random((matrix.shape[1], k), dtype=np.float32)
+    U, Vt = map(Iterate, uniform_start(matrix.shape, k, generator, np.float32))
     return ipalm(engine, U, Vt, schedule=Annealed(500), regularizer=ELB())
 
 

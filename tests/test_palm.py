@@ -16,6 +16,7 @@ from elbmf.palm import ipalm
 from elbmf.regularizers import ELB
 from elbmf.schedules import Annealed, Printed
 from elbmf.slabs import ByteSlab, ComplementSlab, IndexSlab, cut
+from elbmf.step import Iterate
 from strategies import boolean_arrays, masked_arrays
 
 
@@ -27,7 +28,9 @@ def start(shape, k, seed=0):
 def iterate(A, U, V, epochs, variant="paper", n_jobs=1, omega=1.0, **options):
     options = {"schedule": Printed(0.01, 0.02, 1.05), "dtype": np.float64, **options}
     with MemoryEngine(cut(BooleanMatrix.from_array(A), omega), n_jobs) as engine:
-        yield from islice(ipalm(engine, U, V.T, regularizer=ELB(variant), **options), epochs)
+        yield from islice(
+            ipalm(engine, Iterate(U), Iterate(V.T), regularizer=ELB(variant), **options), epochs
+        )
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
@@ -239,9 +242,9 @@ def test_nothing_overflows_at_any_rate(dtype, variant):
         np.errstate(all="raise", under="ignore"),
         MemoryEngine(cut(BooleanMatrix.from_array(A))) as e,
     ):
-        for state in islice(
-            ipalm(e, U, V.T, regularizer=ELB(variant), schedule=schedule, dtype=dtype), 60
-        ):
+        U, Vt = Iterate(U), Iterate(V.T)
+        epochs = ipalm(e, U, Vt, regularizer=ELB(variant), schedule=schedule, dtype=dtype)
+        for state in islice(epochs, 60):
             assert np.isfinite(state.U).all()
             assert np.isfinite(state.Vt).all()
             assert np.isfinite(state.loss)

@@ -12,13 +12,14 @@ import naive
 from elbmf.arrays import aligned_empty, aligned_zeros
 from elbmf.balance import balancing_scale
 from elbmf.boolean import Weights
+from elbmf.engines import MemoryEngine
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State
 from elbmf.refine import LocalSearch
 from elbmf.rounding import balanced, project, round_by_loss, round_on_grid, threshold_costs
 from elbmf.schedules import Annealed, Printed
 from elbmf.slabs import cut
-from elbmf.step import Strength, Summary, Tally, lipschitz, step_size
+from elbmf.step import Factor, Iterate, Strength, Summary, Tally, lipschitz, step_size
 from elbmf.stopping import StopRule
 from elbmf.threads import over_ranges
 from elbmf.tracing import Trace
@@ -62,10 +63,12 @@ def test_slabs_share_the_work_evenly():
 def test_the_trace_weighs_rounded_errors_as_the_relaxation_does():
     A = BooleanMatrix.from_array([[1, 1, 0], [0, 0, 1]])
     U, Vt = np.array([[1.0], [0.0]]), np.array([[1.0], [0.0], [1.0]])
+    engine, resident = MemoryEngine(cut(A)), Factor(Iterate(U), np.float64, inertia=False)
+    engine.load(resident, Iterate(Vt))
     state = State(
         iteration=1,
-        U=U,
-        Vt=Vt,
+        engine=engine,
+        resident=resident,
         loss=8.0,
         gap=0.0,
         flips=0,
@@ -78,6 +81,7 @@ def test_the_trace_weighs_rounded_errors_as_the_relaxation_does():
         trace.record(state)
         assert trace.history()["rounded_loss"].tolist() == [loss]
         assert trace.history()["loss_gap"].tolist() == [8 - loss]
+    engine.close()
 
 
 def test_slabs_share_the_work_of_reweighed_cells_too():

@@ -237,10 +237,13 @@ class BooleanMatrix:
         nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
         return (self.hidden or BooleanMatrix(self.shape, *nowhere)).lines(axis)
 
+    @staticmethod
+    def index_type(length: int) -> Any:
+        """Return the narrowest type for positions in a line of some length."""
+        return np.uint16 if length <= 1 << 16 else np.int32 if length < 1 << 31 else np.int64
+
     def _make_lines(self, axis: int) -> Pattern:
-        other = self.shape[1 - axis]
-        narrow: Any = np.uint16 if other <= 1 << 16 else np.int32 if other < 1 << 31 else np.int64
-        indices = np.zeros(self.ones + PADDING, dtype=narrow)
+        indices = np.zeros(self.ones + PADDING, dtype=self.index_type(self.shape[1 - axis]))
         if axis == 0:
             indices[: self.ones] = self.indices[: self.ones]
             return self.indptr, indices

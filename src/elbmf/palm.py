@@ -5,9 +5,9 @@ show is decided by whoever iterates.
 """
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,21 @@ from elbmf.engines import Engine, Product
 from elbmf.regularizers import Regularizer
 from elbmf.reports import Report
 from elbmf.schedules import Schedule
-from elbmf.step import Factor, HalfStep, StepRule, Strength, Summary, lipschitz, step_size
+from elbmf.step import (
+    Factor,
+    HalfStep,
+    Iterate,
+    StepRule,
+    Strength,
+    Summary,
+    lipschitz,
+    step_size,
+)
 
 __all__ = ["State", "ipalm"]
 
 Floats = NDArray[np.floating[Any]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +44,10 @@ class State(Report):
 
     Parameters
     ----------
-    U : ndarray of shape (n, k)
-        Left factor, a view that the next epoch overwrites.
-    Vt : ndarray of shape (m, k)
-        Right factor, transposed; a view likewise.
+    engine : Engine
+        Has the streamed factor, as it is until the next epoch.
+    resident : Factor
+        The other factor, which the next epoch overwrites.
     gap : float
         Boolean gap (Sec. 4.1).
     flips : int
@@ -48,18 +58,47 @@ class State(Report):
         κ/L and λ_t/L as they were applied to V.
     """
 
-    U: Floats
-    Vt: Floats
+    engine: Engine = field(repr=False)
+    resident: Factor = field(repr=False)
     gap: float
     flips: int
     lam: float
     strength: Strength
 
+    @property
+    def U(self) -> Floats:
+        """Left factor, of shape (n, k); a view, unless it had to be fetched from elsewhere."""
+        return self.mapped(_as_it_is)[0]
+
+    @property
+    def Vt(self) -> Floats:
+        """Right factor, transposed, of shape (m, k); likewise."""
+        return self.mapped(_as_it_is)[1]
+
+    def mapped(
+        self, function: Callable[[Floats], NDArray[Any]]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Apply a function of rows to U and to Vᵀ, each where it lies, and return what it makes."""
+        return self._in_order(function(self.resident.values), self.engine.collect(function))
+
+    @property
+    def iterates(self) -> tuple[Iterate, Iterate]:
+        """The two last iterates of U and of Vᵀ, from which `ipalm` can go on."""
+        return self._in_order(self.resident.iterate, self.engine.iterate)
+
+    def _in_order(self, of_resident: T, of_streamed: T) -> tuple[T, T]:
+        columns_streamed = self.engine.matrix.streamed_axis == 1
+        return (of_resident, of_streamed) if columns_streamed else (of_streamed, of_resident)
+
+
+def _as_it_is(rows: Floats) -> Floats:
+    return rows
+
 
 def ipalm(
     engine: Engine,
-    U: NDArray[Any],
-    Vt: NDArray[Any],
+    U: Iterate,
+    Vt: Iterate,
     *,
     schedule: Schedule,
     regularizer: Regularizer,
@@ -67,6 +106,7 @@ def ipalm(
     balance: bool = False,
     step: StepRule = "spectral",
     dtype: Any = np.float32,
+    epoch: int = 0,
 ) -> Iterator[State]:
     """Iterate Alg. 2: in every epoch U first, then V, with one pass over the data.
 
@@ -77,10 +117,10 @@ def ipalm(
     ----------
     engine : Engine
         Holds the data and runs the passes.
-    U : array of shape (n, k)
-        U₀.
-    Vt : array of shape (m, k)
-        V₀, transposed.
+    U : Iterate
+        U₀, of n rows.
+    Vt : Iterate
+        V₀, transposed, of m rows.
     schedule : Schedule
         Strength of the regularisation.
     regularizer : Regularizer
@@ -93,6 +133,8 @@ def ipalm(
         Step size rule.
     dtype : dtype
         float32 or float64.
+    epoch : int
+        Of U and Vt: 0 at the start, more where another iteration had come to.
 
     Yields
     ------
@@ -101,11 +143,10 @@ def ipalm(
     matrix = engine.matrix
     columns_streamed = matrix.streamed_axis == 1
     inertia = beta > 0
-    left = Factor(U, dtype, inertia)
-    right = Factor(Vt, dtype, inertia)
-    del U, Vt  # large, and not needed any more
-    resident, streamed = (left, right) if columns_streamed else (right, left)
-    engine.load(resident, streamed)
+    at_home, elsewhere = (U, Vt) if columns_streamed else (Vt, U)
+    resident = Factor(at_home, dtype, inertia)
+    engine.load(resident, elsewhere)
+    del U, Vt, at_home, elsewhere  # large, and not needed any more
 
     def half_step(
         fixed: Summary, scale: NDArray[np.float64] | None = None
@@ -131,7 +172,6 @@ def ipalm(
     began = time.perf_counter()
     of_resident = engine.advance(resident, None, None)
     product, of_streamed = sweep(None)
-    epoch = 0
     while True:
         epoch += 1
         inverse = None
@@ -159,11 +199,11 @@ def ipalm(
         loss = matrix.ones - 2 * overlap + float(np.vdot(of_streamed.gram, of_resident.gram))
         # Reweighed cells need another look, now that both factors are new.
         loss += engine.excess_loss(resident.current)
-        k = left.n_components
+        k = resident.n_components
         yield State(
             iteration=epoch,
-            U=left.values,
-            Vt=right.values,
+            engine=engine,
+            resident=resident,
             loss=max(loss, 0.0),
             gap=of_resident.tally.gap / (k * matrix.n_resident)
             + of_streamed.tally.gap / (k * matrix.n_streamed),

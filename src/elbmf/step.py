@@ -4,14 +4,15 @@ The half-step of a factor needs only its product with the data, P, and the Gram 
 other factor. It is separable over rows, so it can be done block by block, anywhere.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from elbmf.arrays import aligned_empty, aligned_zeros
+from elbmf.arrays import aligned_zeros
 from elbmf.kernels.products import LANES
 from elbmf.kernels.steps import half_step
 from elbmf.regularizers import Regularizer
@@ -19,6 +20,8 @@ from elbmf.regularizers import Regularizer
 __all__ = [
     "Factor",
     "HalfStep",
+    "Iterate",
+    "Rows",
     "StepRule",
     "Strength",
     "Summary",
@@ -38,6 +41,37 @@ _SMALLEST_LIPSCHITZ = {"spectral": 1e-12, "authors": 1e-4}
 _FEW_COMPONENTS = 64
 
 _ALL = slice(None)
+
+
+# Rows of a factor that are copied at once: it may lie where there is more room than here.
+_ROWS_AT_ONCE = 1 << 14
+
+
+class Rows(Protocol):
+    """Rows of a factor that may lie elsewhere than in memory, or be made when asked for."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of components."""
+
+    def __getitem__(self, rows: slice, /) -> NDArray[Any]:
+        """Return a run of rows."""
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A factor at some epoch, wherever its rows are.
+
+    Parameters
+    ----------
+    current : array-like of shape (rows, k)
+        The iterate.
+    previous : array-like of shape (rows, k), optional
+        The one before it, which inertia needs; the same as ``current`` if it is not given.
+    """
+
+    current: Rows
+    previous: Rows | None = None
 
 
 class Strength(NamedTuple):
@@ -108,22 +142,46 @@ class Factor:
 
     Parameters
     ----------
-    values : ndarray of shape (rows, k)
+    start : Iterate
         The initial iterate.
     dtype : dtype
         float32 or float64.
     inertia : bool
         Keep the last iterate but one.
+    allocate : callable
+        Makes an array of zeros, of a shape and a type.
+    rows : slice
+        Which rows of the iterate to have; all by default.
     """
 
-    def __init__(self, values: NDArray[Any], dtype: Any, inertia: bool) -> None:
-        rows, self.n_components = values.shape
-        self.current: Floats = aligned_zeros((rows, padded_width(self.n_components)), dtype)
-        self.current[:, : self.n_components] = values
-        self.previous: Floats | None = None
-        if inertia:
-            self.previous = aligned_empty(self.current.shape, dtype)
-            self.previous[:] = self.current
+    def __init__(
+        self,
+        start: Iterate,
+        dtype: Any,
+        inertia: bool,
+        allocate: Callable[[tuple[int, ...], Any], NDArray[Any]] = aligned_zeros,
+        rows: slice = _ALL,
+    ) -> None:
+        length, self.n_components = start.current.shape
+        low, high, _ = rows.indices(length)
+        shape = (high - low, padded_width(self.n_components))
+        self.current: Floats = allocate(shape, dtype)
+        self.previous: Floats | None = allocate(shape, dtype) if inertia else None
+        for first in range(low, high, _ROWS_AT_ONCE):
+            some = slice(first, min(first + _ROWS_AT_ONCE, high))
+            own = slice(some.start - low, some.stop - low)
+            self.current[own, : self.n_components] = start.current[some]
+            if self.previous is not None:
+                if start.previous is None:
+                    self.previous[own] = self.current[own]
+                else:
+                    self.previous[own, : self.n_components] = start.previous[some]
+
+    @property
+    def iterate(self) -> Iterate:
+        """Both iterates without padding; views that the next half-step overwrites."""
+        previous = None if self.previous is None else self.previous[:, : self.n_components]
+        return Iterate(self.values, previous)
 
     @property
     def values(self) -> Floats:

@@ -63,7 +63,8 @@ class Trace:
         """Add the row of one epoch."""
         row: dict[str, float] = {column: getattr(state, name) for column, name in _BASIC.items()}
         if self._process is not None:
-            U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
+            U, Vt = state.mapped(project)
+            V = np.ascontiguousarray(Vt.T)
             counts = cover(self._matrix, U, V, self._n_jobs)
             rounded_loss = self._weight_of_ones * counts.missed + counts.extra
             row["rounded_loss"] = rounded_loss

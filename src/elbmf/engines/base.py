@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrays import aligned_empty
+from elbmf.engines.where import Where
 from elbmf.kernels.steps import inner
 from elbmf.slabs import Slab, SlabbedMatrix
-from elbmf.step import Factor, HalfStep, Summary, Tally
+from elbmf.step import Factor, HalfStep, Iterate, Summary, Tally
 
 __all__ = ["Engine", "Product", "Workspace", "visit"]
 
@@ -56,6 +57,11 @@ class Product:
         """Multiply each column, in place."""
         for part in self.parts:
             part *= scale
+
+    def __iadd__(self, other: "Product") -> Self:
+        for part, others in zip(self.parts, other.parts, strict=True):
+            part += others
+        return self
 
     def overlap(self, resident: Floats) -> float:
         """Return ⟨A, UV⟩ = ⟨Q, X⟩, X being the resident factor; here every cell weighs 1."""
@@ -100,6 +106,16 @@ class Engine(ABC):
     def __init__(self, matrix: SlabbedMatrix) -> None:
         self.matrix = matrix
 
+    @classmethod
+    @abstractmethod
+    def suits(cls, A: Any, where: Where) -> bool:
+        """Whether this is the engine for some data; the first of `ENGINES` that says so is."""
+
+    @classmethod
+    @abstractmethod
+    def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:
+        """Make slabs of some data, in which ones weigh ω, and an engine for them."""
+
     @property
     def _resident_rows_at_once(self) -> int:
         """Rows of the resident factor that are worked on at once: pieces of equal size."""
@@ -107,8 +123,16 @@ class Engine(ABC):
         return -(-self.matrix.n_resident // pieces)
 
     @abstractmethod
-    def load(self, resident: Factor, streamed: Factor) -> None:
-        """Take over the streamed factor, and make room for working on both."""
+    def load(self, resident: Factor, streamed: Iterate) -> None:
+        """Take over the streamed factor, and make room for working on both.
+
+        Parameters
+        ----------
+        resident : Factor
+            The other one, for its number type and whether there is inertia.
+        streamed : Iterate
+            Where the streamed factor starts from.
+        """
         at_once = self._resident_rows_at_once
         self._resident_workspaces = {
             start: Workspace(min(at_once, self.matrix.n_resident), resident.current)
@@ -119,7 +143,7 @@ class Engine(ABC):
     def sweep(
         self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
     ) -> tuple[Product, Summary]:
-        """Visit every slab once and add up what they return, in the order of the slabs.
+        """Visit every slab once and add up what they return, in the order of `merges`.
 
         Parameters
         ----------
@@ -177,14 +201,30 @@ class Engine(ABC):
         return list(map(function, *arguments))
 
     @abstractmethod
-    def streamed(self) -> Floats:
-        """Return the streamed factor, of shape (streamed, k)."""
+    def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """Apply a function to the streamed factor, run of rows by run of rows, where it lies.
+
+        Parameters
+        ----------
+        function : callable
+            Makes an array of as many rows of the rows it is given, each from that row alone.
+
+        Returns
+        -------
+        ndarray
+            The results, one after the other.
+        """
+
+    @property
+    @abstractmethod
+    def iterate(self) -> Iterate:
+        """The two last iterates of the streamed factor, as they are until the next sweep."""
 
     @abstractmethod
     def close(self) -> None:
         """Release what the engine holds."""
 
-    def __enter__(self) -> "Engine":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from operator import add
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrays import aligned_empty
 from elbmf.engines.base import Engine, Product, Workspace, visit
-from elbmf.slabs import SlabbedMatrix
-from elbmf.step import Factor, HalfStep, Summary
+from elbmf.engines.sums import TreeSum, merges
+from elbmf.engines.where import Where
+from elbmf.matrix import BooleanMatrix
+from elbmf.slabs import SlabbedMatrix, cut
+from elbmf.step import Factor, HalfStep, Iterate, Summary
 from elbmf.threads import SingleThreadedBlas, available_cores
 
 __all__ = ["MemoryEngine"]
@@ -40,10 +42,19 @@ class MemoryEngine(Engine):
         # Linear algebra inside a slab stays on the slab's own thread.
         self._blas = SingleThreadedBlas()
 
-    def load(self, resident: Factor, streamed: Factor) -> None:  # noqa: D102
+    @classmethod
+    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
+        return isinstance(A, BooleanMatrix)
+
+    @classmethod
+    def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
+        return cls(cut(A, weight_of_ones), where.n_jobs)
+
+    def load(self, resident: Factor, streamed: Iterate) -> None:  # noqa: D102
         super().load(resident, streamed)
-        self._factor = streamed
-        width, number = streamed.current.shape[1], streamed.current.dtype
+        number = resident.current.dtype
+        self._factor = Factor(streamed, number, inertia=resident.previous is not None)
+        width = self._factor.current.shape[1]
         slabs = self.matrix.slabs
         shape = (self.matrix.n_resident, width)
         self._products = [
@@ -51,7 +62,7 @@ class MemoryEngine(Engine):
             for _ in slabs
         ]
         self._workspaces = [
-            Workspace(slab.lines_at_once(width), streamed.current) for slab in slabs
+            Workspace(slab.lines_at_once(width), self._factor.current) for slab in slabs
         ]
 
     def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
@@ -92,14 +103,17 @@ class MemoryEngine(Engine):
         if len(summaries) > 1:
             at_once = self._resident_rows_at_once
             self.run(self._add_products, range(0, self.matrix.n_resident, at_once))
-        return self._products[0], reduce(add, summaries)
+        summary = TreeSum(len(summaries), add)
+        for position, own in enumerate(summaries):
+            summary.put(position, own)
+        return self._products[0], summary.total
 
     def _add_products(self, start: int) -> None:
-        """Add the products of all slabs for some resident rows, in the order of the slabs."""
+        """Add the products of all slabs, into the first, for some resident rows."""
         rows = slice(start, start + self._resident_rows_at_once)
-        for total, *others in zip(*(product.parts for product in self._products), strict=True):
-            for part in others:
-                total[rows] += part[rows]
+        for parts in zip(*(product.parts for product in self._products), strict=True):
+            for into, other in merges(len(parts)):
+                parts[into][rows] += parts[other][rows]
 
     def excess_loss(self, resident: Floats) -> float:  # noqa: D102
         if not self.matrix.reweighed:
@@ -112,8 +126,12 @@ class MemoryEngine(Engine):
             )
         )
 
-    def streamed(self) -> Floats:  # noqa: D102
-        return self._factor.values
+    def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
+        return function(self._factor.values)
+
+    @property
+    def iterate(self) -> Iterate:  # noqa: D102
+        return self._factor.iterate
 
     def close(self) -> None:  # noqa: D102
         if self._helpers:

@@ -165,7 +165,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or BooleanMatrix, of shape (n_samples, n_features)
             Zeros and ones, or anything numeric when ``binarize`` is set. Entries that are NaN,
             NA or masked are missing: nothing is learned from them, and they count in no measure.
         y : ignored
@@ -395,6 +395,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _read(self, X: Any, missing: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
+        if isinstance(X, BooleanMatrix):
+            # Valid already, and perhaps larger than memory.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return BooleanMatrix.from_array(X, missing=missing)
         checked = validate_data(
             self,
             X,

@@ -9,14 +9,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights, cover
 from elbmf.criteria import savings
-from elbmf.engines import Engine, MemoryEngine
+from elbmf.engines import Engine, open_engine
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.relaxed import (
     Relaxation,
@@ -34,8 +33,7 @@ from elbmf.reports import Report
 from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.search import Search
-from elbmf.slabs import cut
-from elbmf.step import StepRule
+from elbmf.step import Rows, StepRule
 from elbmf.tracing import TraceLevel
 
 __all__ = ["ELBMF"]
@@ -154,6 +152,11 @@ class ELBMF(RelaxedFactorizer):
         which take about as long as some ten epochs.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
+    memory_limit : float or str, optional
+        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
+        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
+    device : {"cpu", "cuda", "mps"}, optional
+        Do the epochs with torch on this device. By default, with our own kernels on the processor.
     random_state : int, RandomState instance or None
         Seed of the random start.
 
@@ -223,6 +226,8 @@ class ELBMF(RelaxedFactorizer):
         binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
+        memory_limit: float | str | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -245,6 +250,8 @@ class ELBMF(RelaxedFactorizer):
         self.binarize = binarize
         self.callback = callback
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
@@ -252,7 +259,7 @@ class ELBMF(RelaxedFactorizer):
         weights = self._weights(A.shape)
         local = LocalSearch(A, weights, self._threads) if self.refine else None
         runs: list[tuple[FittedFactors, int]] = []
-        with MemoryEngine(cut(A, weights.relaxed), self._threads) as engine:
+        with open_engine(A, weights.relaxed, self._where) as engine:
             plan = self._plan(A)
             for run, (k, epochs) in enumerate(plan, start=1):
                 fitted, state = self._run(A, k, epochs, engine, generator, run, len(plan), local)
@@ -394,7 +401,8 @@ class ELBMF(RelaxedFactorizer):
         if local is not None and state.gap > _NOT_BOOLEAN:
             U, V = round_by_loss(local, state.U, state.Vt)
         else:
-            U, V = project(state.U), np.ascontiguousarray(project(state.Vt).T)
+            U, Vt = state.mapped(project)
+            V = np.ascontiguousarray(Vt.T)
         return FittedFactors(U, V, state.iteration, reason, history), state
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
@@ -448,7 +456,7 @@ class ELBMF(RelaxedFactorizer):
 
     def _start(
         self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    ) -> tuple[Rows, Rows]:
         if not isinstance(self.init, str):
             return self._given_start(A, k)
         kind = self.init
@@ -456,10 +464,8 @@ class ELBMF(RelaxedFactorizer):
             first = run == 1 or (self.refine and self.n_init == "auto")
             quick = self._annealed and first and singular_vectors_are_quick(A)
             kind = "svd" if quick else "random"
-        U, Vt = self._drawn_start(A, k, generator, kind)
-        for factor in (U, Vt):
-            factor *= factor.dtype.type(_START_SCALE if self._annealed else 1)
-        return U, Vt
+        scale = _START_SCALE if self._annealed else 1.0
+        return self._drawn_start(A, k, generator, kind, scale)
 
     def _warn_unless_boolean(self, fitted: FittedFactors) -> None:
         """Say what to change when the projection had to do the rounding."""

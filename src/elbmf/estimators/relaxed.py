@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.boolean import Bools
-from elbmf.engines import Engine, MemoryEngine
+from elbmf.engines import Engine, Where, open_engine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
@@ -25,9 +25,9 @@ from elbmf.palm import State, ipalm
 from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
-from elbmf.slabs import cut
+from elbmf.sizes import SizeText, bytes_of
 from elbmf.starts import singular_start, uniform_start
-from elbmf.step import StepRule
+from elbmf.step import Iterate, Rows, StepRule
 from elbmf.stopping import StopReason, StopRule
 from elbmf.tracing import Trace, TraceLevel
 
@@ -92,7 +92,8 @@ class RelaxedFactorizer(BooleanFactorizer):
     """Base of the methods that relax the factors, descend and round.
 
     A method implements `_relaxation` and calls `_relax` for each of its runs. Beside the common
-    parameters it has ``init``, ``max_iter``, ``tol``, ``trace`` and ``dtype``.
+    parameters it has ``init``, ``max_iter``, ``tol``, ``trace``, ``dtype``, ``memory_limit`` and
+    ``device``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -102,6 +103,8 @@ class RelaxedFactorizer(BooleanFactorizer):
         "tol": [Interval(Real, 0, None, closed="left")],
         "trace": [StrOptions(set(get_args(TraceLevel)))],
         "dtype": [StrOptions({"float32", "float64"})],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
+        "device": [StrOptions({"cpu", "cuda", "mps"}), None],
     }
 
     init: Any
@@ -109,14 +112,22 @@ class RelaxedFactorizer(BooleanFactorizer):
     tol: float
     trace: TraceLevel
     dtype: str
+    memory_limit: float | str | None
+    device: str | None
 
     @abstractmethod
     def _relaxation(self, epochs: int) -> Relaxation:
         """Return what a run of so many epochs minimises."""
 
+    @property
+    def _where(self) -> Where:
+        """Where slabs may live."""
+        limit = None if self.memory_limit is None else bytes_of(self.memory_limit)
+        return Where(self._threads, limit, self.device)
+
     def _start(
         self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Rows, Rows]:
         """Return U₀ and V₀ᵀ of a run."""
         if not isinstance(self.init, str):
             return self._given_start(A, k)
@@ -141,7 +152,7 @@ class RelaxedFactorizer(BooleanFactorizer):
         stop = StopRule(self.tol, _PATIENCE, epochs_at_most, weight_of_ones * A.ones)
         epochs = ipalm(
             engine,
-            *self._start(A, k, generator, run),
+            *map(Iterate, self._start(A, k, generator, run)),
             schedule=relaxation.schedule,
             regularizer=relaxation.regularizer,
             beta=relaxation.beta,
@@ -167,14 +178,15 @@ class RelaxedFactorizer(BooleanFactorizer):
         k: int,
         generator: np.random.Generator,
         kind: str,
-    ) -> tuple[Floats, Floats]:
+        scale: float = 1.0,
+    ) -> tuple[Rows, Rows]:
         """Make U₀ and V₀ᵀ from the singular vectors, if there are any, or from noise."""
         number = np.dtype(self.dtype)
         if kind == "svd" and A.ones:
-            return singular_start(A, k, generator, number)
-        return uniform_start(A.shape, k, generator, number)
+            return singular_start(A, k, generator, number, scale)
+        return uniform_start(A.shape, k, generator, number, scale)
 
-    def _given_start(self, A: BooleanMatrix, k: int) -> tuple[Floats, Floats]:
+    def _given_start(self, A: BooleanMatrix, k: int) -> tuple[Rows, Rows]:
         """Return U₀ and V₀ᵀ as they were given, or say what is wrong with them."""
         n, m = A.shape
         if len(self.init) != 2:
@@ -207,9 +219,9 @@ class SingleRunFactorizer(RelaxedFactorizer):
         """Make Boolean factors of the last iterates."""
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        with MemoryEngine(cut(A), self._threads) as engine:
+        with open_engine(A, where=self._where) as engine:
             state, reason, history = self._relax(A, self._rank, self.max_iter, engine, generator)
-        U, V = self._rounded(A, state)
+            U, V = self._rounded(A, state)
         if reason != "callback":
             U = agree(A, U, V, self._weights(A.shape), self._threads)
         # Only what was to become Boolean can stall.

@@ -68,6 +68,11 @@ class RoundedNMF(SingleRunFactorizer):
         factors as they are, rounded.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
+    memory_limit : float or str, optional
+        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
+        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
+    device : {"cpu", "cuda", "mps"}, optional
+        Do the epochs with torch on this device. By default, with our own kernels on the processor.
     random_state : int, RandomState instance or None
         Seed of the start.
 
@@ -120,6 +125,8 @@ stages_
         binarize: Binarize = None,
         callback: Callable[[Report], Any] | None = None,
         n_jobs: int | None = None,
+        memory_limit: float | str | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -136,6 +143,8 @@ stages_
         self.binarize = binarize
         self.callback = callback
         self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.device = device
         self.random_state = random_state
 
     def _relaxation(self, epochs: int) -> Relaxation:
