@@ -164,8 +164,8 @@ def test_summaries_add_up_and_scale():
 def state(epoch, loss=100.0, gap=0.3, flips=0, strength=0.1):
     return State(
         iteration=epoch,
-        U=None,
-        Vt=None,
+        engine=None,
+        resident=None,
         loss=loss,
         gap=gap,
         flips=flips,
