@@ -6,7 +6,7 @@ Each message says what was expected, what came, where, and what to do.
 import errno
 import os
 
-__all__ = ["DiskFullError", "FileFormatError", "InputError", "MissingExtraError"]
+__all__ = ["ClusterError", "DiskFullError", "FileFormatError", "InputError", "MissingExtraError"]
 
 
 class InputError(ValueError):
@@ -15,6 +15,10 @@ class InputError(ValueError):
 
 class FileFormatError(InputError):
     """A file is empty, truncated, or not of the format it claims to be."""
+
+
+class ClusterError(RuntimeError):
+    """A cluster is not there, or has lost what cannot be made again."""
 
 
 class MissingExtraError(ImportError):

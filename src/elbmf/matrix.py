@@ -14,7 +14,7 @@ from scipy import sparse
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
-__all__ = ["BooleanMatrix", "Pattern", "canonical"]
+__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "canonical"]
 
 Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 """Where each line starts, and the positions of its ones."""
@@ -123,7 +123,7 @@ class BooleanMatrix:
         """Read the mask of the missing cells, of a matrix of that shape if it is given."""
         try:
             mask = cls.from_array(missing)
-        except _NotBooleanError as error:
+        except NotBooleanError as error:
             raise InputError(
                 f"missing must be a 0/1 mask; got {error.found}. Pass 1 or True where an entry is "
                 "missing and 0 or False elsewhere, e.g. missing=(mask != 0)."
@@ -168,7 +168,7 @@ class BooleanMatrix:
                 at = start + bad
                 rows = np.searchsorted(indptr, at, side="right") - 1
                 hint = " (entries stored twice are added up)" if added_up else ""
-                raise _NotBooleanError(data[at], rows, indices[at], hint)
+                raise NotBooleanError(data[at], rows, indices[at], hint)
 
         def part(entries: NDArray[np.bool_]) -> Pattern:
             if entries.all():
@@ -206,7 +206,7 @@ class BooleanMatrix:
             bad = _ones_of(block, binarize, masked, keep)
             if bad.size:
                 rows, columns = np.divmod(bad, m)
-                raise _NotBooleanError(block[rows, columns], rows + start, columns)
+                raise NotBooleanError(block[rows, columns], rows + start, columns)
             ones.add(keep)
             missing.add(masked)
         return cls((n, m), *ones.pattern(), hidden=cls((n, m), *missing.pattern()))
@@ -339,7 +339,7 @@ def _ones_of(
     return np.flatnonzero(bad)[:5] if bad.any() else np.empty(0, dtype=np.intp)
 
 
-class _NotBooleanError(InputError):
+class NotBooleanError(InputError):
     """Entries are not 0/1, or infinite.
 
     Parameters
@@ -353,6 +353,8 @@ class _NotBooleanError(InputError):
     ----------
     found : str
         The entries, without advice.
+    entries : tuple
+        The parameters.
     """
 
     def __init__(
@@ -362,6 +364,7 @@ class _NotBooleanError(InputError):
         columns: NDArray[np.integer[Any]],
         hint: str = "",
     ) -> None:
+        self.entries = (values, rows, columns, hint)
         numbers = np.asarray(values, dtype=np.float64)
         shown = (
             f"{value:g} at row {row}, column {column}"

@@ -14,8 +14,9 @@ costs what these cells cost.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,15 @@ from elbmf.kernels.products import (
 from elbmf.kernels.residuals import pull_residuals, push_residuals, squared_residuals
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut"]
+__all__ = [
+    "Reweighed",
+    "Slab",
+    "SlabbedMatrix",
+    "cut",
+    "heaviest_weight",
+    "longer_side",
+    "worthwhile_edges",
+]
 
 Floats = NDArray[np.floating[Any]]
 Allocate = Callable[[tuple[int, ...], Any], NDArray[Any]]
@@ -305,10 +314,16 @@ class SlabbedMatrix:
 
 def _power_of_two(most: int) -> int:
     """Round down, so that slabs spread evenly over the usual numbers of cores."""
-    return 1 << (max(min(most, _MOST_SLABS), 1).bit_length() - 1)
+    return 1 << (max(most, 1).bit_length() - 1)
 
 
-def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+def cut(
+    matrix: BooleanMatrix,
+    weight_of_ones: float = 1.0,
+    edges: Sequence[int] | None = None,
+    streamed_axis: int | None = None,
+    density: float | None = None,
+) -> SlabbedMatrix:
     """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
 
     Parameters
@@ -317,46 +332,104 @@ def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
         The data. Its missing cells weigh nothing.
     weight_of_ones : float
         ω, what a one weighs in the loss where a zero weighs 1.
+    edges : sequence of int, optional
+        Where to cut: 0, the lines at which another slab begins, and the number of lines.
+    streamed_axis : int, optional
+        The side to cut along, 0 for rows; the longer one by default.
+    density : float, optional
+        By which to choose the storage: that of the whole, where this is a part of it.
     """
-    n, m = matrix.shape
-    streamed_axis = 0 if n > m else 1
-    n_resident = min(n, m)
-    indptr, indices = matrix.lines(streamed_axis)
+    axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
+    n_resident = matrix.shape[1 - axis]
+    indptr, indices = matrix.lines(axis)
+    if edges is None:
+        edges = worthwhile_edges(matrix, weight_of_ones, axis)
 
     reweighed = []
     if weight_of_ones != 1:
         reweighed.append(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
     if matrix.hidden is not None:
-        reweighed.append(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+        reweighed.append(Reweighed(*matrix.hidden.lines(axis), value=0, excess=-1.0))
 
-    density = matrix.ones / matrix.cells if matrix.cells else 0.0
-    rarer = min(density, 1 - density)
-    storage: type[IndexSlab | ByteSlab] = ByteSlab if rarer >= _BYTES_COST else IndexSlab
-    complement = storage is IndexSlab and density > 0.5
+    storage, complement = _storage(_density(matrix) if density is None else density)
     if complement:
         indptr, indices = _complement(indptr, indices, n_resident, matrix.allocate)
-
-    work = sum((cells.indptr for cells in reweighed), start=indptr)
     slabs: list[Slab] = [
         storage(start, stop, n_resident, indptr, indices, matrix.allocate)
-        for start, stop in _boundaries(work, storage.worthwhile(work, n_resident))
+        for start, stop in pairwise(edges)
     ]
     if complement:
         slabs = [ComplementSlab(slab) for slab in slabs if isinstance(slab, IndexSlab)]
     for slab in slabs:
         for cells in reweighed:
             slab.reweigh(cells)
-    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
-    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs), heaviest)
+    heaviest = heaviest_weight(matrix.ones, weight_of_ones)
+    return SlabbedMatrix(matrix.shape, matrix.ones, axis, tuple(slabs), heaviest)
 
 
-def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+def longer_side(shape: tuple[int, int]) -> int:
+    """Return the axis that is streamed: 0 where there are more rows than columns."""
+    return 0 if shape[0] > shape[1] else 1
+
+
+def heaviest_weight(ones: int, weight_of_ones: float) -> float:
+    """Return an upper bound of the weights of all cells."""
+    return max(weight_of_ones, 1.0) if ones else 1.0
+
+
+def worthwhile_edges(
+    matrix: BooleanMatrix,
+    weight_of_ones: float = 1.0,
+    streamed_axis: int | None = None,
+    most: int = _MOST_SLABS,
+) -> list[int]:
+    """Return where to cut, for slabs of about equal work of which each is worth having.
+
+    Parameters
+    ----------
+    matrix, weight_of_ones, streamed_axis
+        As for `cut`.
+    most : int
+        Slabs at most, where that is more than usual.
+    """
+    axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
+    n_resident = matrix.shape[1 - axis]
+    storage, complement = _storage(_density(matrix))
+    ones, _ = matrix.lines(axis)
+    work = _zeros_before(ones, n_resident) if complement else ones
+    if weight_of_ones != 1:
+        work = work + ones
+    if matrix.hidden is not None:
+        work = work + matrix.hidden.lines(axis)[0]
+    count = min(storage.worthwhile(work, n_resident), _power_of_two(max(most, _MOST_SLABS)))
+    return _boundaries(work, count)
+
+
+def _density(matrix: BooleanMatrix) -> float:
+    return matrix.ones / matrix.cells if matrix.cells else 0.0
+
+
+def _storage(density: float) -> tuple[type[IndexSlab | ByteSlab], bool]:
+    """Return the cheapest storage, and whether it is to hold the zeros."""
+    if min(density, 1 - density) >= _BYTES_COST:
+        return ByteSlab, False
+    return IndexSlab, density > 0.5
+
+
+def _boundaries(indptr: NDArray[np.int64], count: int) -> list[int]:
     """Split the lines into runs of about equal work: their ones, and a little for each line."""
     lines = indptr.shape[0] - 1
     work = indptr + 4 * np.arange(lines + 1)
     goals = work[-1] * np.arange(1, count) // count
-    edges = np.unique(np.concatenate([[0], np.searchsorted(work, goals), [lines]]))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    edges: list[int] = np.unique(
+        np.concatenate([[0], np.searchsorted(work, goals), [lines]])
+    ).tolist()
+    return edges
+
+
+def _zeros_before(indptr: NDArray[np.int64], n_resident: int) -> NDArray[np.int64]:
+    """Return how many zeros there are before each line."""
+    return np.arange(indptr.shape[0], dtype=np.int64) * n_resident - indptr
 
 
 def _complement(
@@ -367,7 +440,7 @@ def _complement(
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return the pattern of the zeros, line by line."""
     lines = indptr.shape[0] - 1
-    zeros_before = np.arange(lines + 1, dtype=np.int64) * n_resident - indptr
+    zeros_before = _zeros_before(indptr, n_resident)
     zeros = allocate((int(zeros_before[-1]) + PADDING,), indices.dtype)
     everything = np.ones(n_resident, dtype=np.bool_)
     for line in range(lines):

@@ -14,6 +14,7 @@ __all__ = ["ENGINES", "Engine", "MemoryEngine", "Product", "Where", "open_engine
 
 # In the order in which they are asked whether they suit. Most data is for the last one.
 ENGINES = {
+    "dask": "elbmf.engines.cluster:DaskEngine",
     "disk": "elbmf.engines.disk:DiskEngine",
     "memory": "elbmf.engines.memory:MemoryEngine",
 }
@@ -24,7 +25,7 @@ def open_engine(A: Any, weight_of_ones: float = 1.0, where: Where | None = None)
 
     Parameters
     ----------
-    A : BooleanMatrix
+    A : BooleanMatrix or DaskMatrix
         The data.
     weight_of_ones : float
         ω, what a one weighs in the loss where a zero weighs 1.

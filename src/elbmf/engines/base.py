@@ -77,9 +77,15 @@ class Workspace:
         Rows that are worked on at once, at most.
     like : ndarray of shape (_, k)
         A factor, for its width and number type.
+
+    Attributes
+    ----------
+    rows : int
+        As given.
     """
 
     def __init__(self, rows: int, like: Floats) -> None:
+        self.rows = rows
         shape = (rows, like.shape[1])
         self._product = aligned_empty(shape, like.dtype)
         self._scratch = [aligned_empty(shape, like.dtype) for _ in range(2)]

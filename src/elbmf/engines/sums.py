@@ -40,9 +40,11 @@ class TreeSum(Generic[T]):
         self._waiting: dict[tuple[int, int], T] = {}
         self._lock = Lock()
 
-    def put(self, position: int, term: T) -> None:
-        """Take a term; add it to its neighbour if that is here already. Safe from any thread."""
-        step = 1
+    def put(self, position: int, term: T, step: int = 1) -> None:
+        """Take a term; add it to its neighbour if that is here already. Safe from any thread.
+
+        With another ``step``, the term is what another such sum has as a `part`.
+        """
         while step < self._count:
             first = position % (2 * step) == 0
             other = position + step if first else position - step
@@ -57,6 +59,11 @@ class TreeSum(Generic[T]):
                 position = min(position, other)
             step *= 2
         self._waiting[step, 0] = term
+
+    @property
+    def parts(self) -> dict[tuple[int, int], T]:
+        """The sums so far, by their step and their first position, which wait for others."""
+        return dict(self._waiting)
 
     @property
     def total(self) -> T:
