@@ -184,6 +184,15 @@ class Cover:
         """‖A − U ∘ V‖₁ (Eq. bmf)."""
         return self.missed + self.extra
 
+    def __add__(self, other: "Cover") -> "Cover":
+        """Count the cells of two matrices together."""
+        return Cover(
+            self.cells + other.cells,
+            self.ones + other.ones,
+            self.covered + other.covered,
+            self.hits + other.hits,
+        )
+
     def cost(self, weights: Weights) -> int:
         """Loss in which each kind of error has its own weight."""
         return weights.missed * self.missed + weights.extra * self.extra
@@ -193,8 +202,11 @@ def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
     """Compare a matrix with a Boolean product, on the cells that are not missing.
 
     Costs the ones and missing cells of A, and the covered cells at 64 to a word, once for each
-    distinct row.
+    distinct row. A matrix that is elsewhere is compared there, by a method of this name.
     """
+    if hasattr(A, "cover"):
+        compared: Cover = A.cover(U, V)
+        return compared
     A = BooleanMatrix.from_array(A)
     U, V = _factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)
@@ -265,7 +277,13 @@ class ComponentCover:
 
 
 def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> ComponentCover:
-    """Count the cover of each component; costs the ones and missing cells of A."""
+    """Count the cover of each component; costs the ones and missing cells of A.
+
+    A matrix that is elsewhere counts there, by a method of this name.
+    """
+    if hasattr(A, "component_cover"):
+        counted: ComponentCover = A.component_cover(U, V)
+        return counted
     A = BooleanMatrix.from_array(A)
     U, V = _factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)

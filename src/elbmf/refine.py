@@ -20,11 +20,20 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors, unpack
 from elbmf.threads import over_ranges
 
-__all__ = ["LocalSearch", "agree", "describe", "refine"]
+__all__ = [
+    "NODES",
+    "NODES_AT_LAST",
+    "LocalSearch",
+    "agree",
+    "describe",
+    "lines_of",
+    "negligible_gain",
+    "refine",
+]
 
 # Branches looked at for one row or column: while both sides change, and for the last word on it.
-_NODES = 2000
-_NODES_AT_LAST = 4000
+NODES = 2000
+NODES_AT_LAST = 4000
 
 # Turns after which even a slow descent is called finished.
 _MOST_TURNS = 200
@@ -63,8 +72,8 @@ class LocalSearch:
         self.A = A
         self.weights = weights or Weights()
         self.n_jobs = n_jobs
-        self.nodes = _NODES
-        self.lines = (_lines(A, 0), _lines(A, 1))
+        self.nodes = NODES
+        self.lines = (lines_of(A, 0), lines_of(A, 1))
 
     def pack(self, U: Bools, V: Bools, *, with_spare: bool = False) -> PackedFactors:
         """Pack Boolean factors and count what they cost."""
@@ -91,8 +100,7 @@ class LocalSearch:
                 work,
             )
             return int(work[0])
-        large = self.A.cells * factors.n_slots > _LARGE
-        negligible = int(_NEGLIGIBLE * self.A.ones) if large else 0
+        negligible = negligible_gain(self.A, factors.n_slots)
         quiet = 0
         for turn in range(most_turns):
             changed, gained = self._turn(factors, turn % 2, self.nodes, work, afresh=False)
@@ -119,7 +127,7 @@ class LocalSearch:
         for _ in range(_MOST_TURNS):
             factors.bits.pending[0][:] = True
             work = np.zeros(1, dtype=np.int64)
-            changed, _ = self._turn(factors, 0, _NODES_AT_LAST, work, afresh=True)
+            changed, _ = self._turn(factors, 0, NODES_AT_LAST, work, afresh=True)
             if not changed:
                 break
             self.descend(factors)
@@ -181,7 +189,20 @@ class LocalSearch:
         return bool(changed.any()), gained
 
 
-def _lines(A: BooleanMatrix, axis: int) -> Lines:
+def negligible_gain(A: Any, n_components: int) -> int:
+    """Return the gain in cost below which another turn is not worth its time; often 0.
+
+    Parameters
+    ----------
+    A : object
+        Has the numbers of its ``cells`` and ``ones``.
+    n_components : int
+        Of the factors.
+    """
+    return int(_NEGLIGIBLE * A.ones) if A.cells * n_components > _LARGE else 0
+
+
+def lines_of(A: BooleanMatrix, axis: int) -> Lines:
     """One side of a matrix, with indices of one type on either side."""
     index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
     indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
@@ -263,7 +284,7 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
     if V.shape[1] != A.shape[1]:
         raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
     weights = weights or Weights()
-    lines = _lines(A, 0)
+    lines = lines_of(A, 0)
     others, stretches = pack(V.T), pack(V)
     memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
     every = np.full(others.shape[1], ~np.uint64(0))
@@ -280,7 +301,7 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
             every,
             weights.missed,
             weights.extra,
-            _NODES_AT_LAST,
+            NODES_AT_LAST,
             memberships,
             pending,
             np.zeros_like(every),
@@ -309,7 +330,7 @@ def agree(
     ndarray of bool, of shape (n, k)
     """
     weights = weights or Weights()
-    lines, stretches = _lines(A, 0), pack(V)
+    lines, stretches = lines_of(A, 0), pack(V)
 
     def costs(memberships: Bools) -> NDArray[np.int64]:
         packed, result = pack(memberships), np.empty(A.shape[0], dtype=np.int64)

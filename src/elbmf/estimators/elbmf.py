@@ -16,12 +16,10 @@ from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights, cover
 from elbmf.criteria import savings
 from elbmf.engines import Engine, open_engine
+from elbmf.engines.cluster import DaskMatrix
 from elbmf.estimators.base import FittedFactors
-from elbmf.estimators.relaxed import (
-    Relaxation,
-    RelaxedFactorizer,
-    singular_vectors_are_quick,
-)
+from elbmf.estimators.distributed import ClusterFactorizer
+from elbmf.estimators.relaxed import Relaxation, singular_vectors_are_quick
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
@@ -81,7 +79,7 @@ class _FiniteEffort(Interval):
         return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
 
 
-class ELBMF(RelaxedFactorizer):
+class ELBMF(ClusterFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -190,7 +188,7 @@ class ELBMF(RelaxedFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **RelaxedFactorizer._parameter_constraints,
+        **ClusterFactorizer._parameter_constraints,
         "kappa": [Interval(Real, 0, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), None],
         "rate": [Interval(Real, 1, None, closed="left"), callable, None],
@@ -255,6 +253,10 @@ class ELBMF(RelaxedFactorizer):
         self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        if isinstance(A, DaskMatrix):
+            fitted = self._factorize_on_cluster(A, generator)
+            self._warn_unless_boolean(fitted)
+            return fitted
         began = time.perf_counter()
         weights = self._weights(A.shape)
         local = LocalSearch(A, weights, self._threads) if self.refine else None
@@ -295,7 +297,7 @@ class ELBMF(RelaxedFactorizer):
         In this order, each row gets what `transform` would give it, unless it has better: of
         memberships that are equally good, which one that is depends on the order.
         """
-        if not self.refine:
+        if not self.refine or isinstance(A, DaskMatrix):
             return fitted
         order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
         fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from elbmf.boolean import Bools, ComponentCover, Cover, component_cover, cover
 from elbmf.engines.cluster.fleet import Fleet
+from elbmf.engines.cluster.hold import Held
 from elbmf.engines.cluster.sources import Blocks, Folder, Source
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.matrix import NotBooleanError
@@ -162,6 +165,28 @@ class DaskMatrix:
             return cls(client, source, names if len(names) == len(X.columns) else None)
         return cls(client, _array_source(X, missing, binarize, streamed_axis, cells_per_slab))
 
+    def cover(self, U: Any, V: Any) -> Cover:
+        """Compare the matrix with a Boolean product, as `elbmf.boolean.cover`, on the workers."""
+        counted: Cover = self._counted(_cover, U, V, Cover.__add__)
+        return counted
+
+    def component_cover(self, U: Any, V: Any) -> ComponentCover:
+        """Count the cover of each component, as `elbmf.boolean.component_cover`."""
+        cells, covered, alone = self._counted(_component_cover, U, V, np.add)
+        rows, columns = np.sum(U, axis=0), np.sum(V, axis=1)
+        return ComponentCover(rows, columns, cells, covered, alone)
+
+    def _counted(self, operation: Any, U: Any, V: Any, fold: Any) -> Any:
+        by_rows = self.streamed_axis == 0
+        streamed, resident = (U, V.T) if by_rows else (V.T, U)
+        own = self.lines
+        return self.fleet.ask(
+            operation,
+            np.ascontiguousarray(resident),
+            fold=fold,
+            apart=lambda number: (np.ascontiguousarray(streamed[own[number]]),),
+        )
+
     def close(self) -> None:
         """Have the workers release the matrix."""
         self.fleet.close()
@@ -171,6 +196,15 @@ class DaskMatrix:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _cover(held: Held, resident: Bools, lines: Bools) -> Cover:
+    return cover(held.piece, lines, resident.T, n_jobs=1)
+
+
+def _component_cover(held: Held, resident: Bools, lines: Bools) -> NDArray[np.int64]:
+    counted = component_cover(held.piece, lines, resident.T, n_jobs=1)
+    return np.array([counted.cells, counted.covered, counted.alone])
 
 
 def is_distributed(X: Any) -> bool:

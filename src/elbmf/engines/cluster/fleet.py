@@ -120,11 +120,12 @@ class Fleet:
         *arguments: Any,
         fold: Callable[[Any, Any], Any] | None = None,
         numbers: Iterable[int] | None = None,
+        apart: Apart | None = None,
     ) -> Any:
         """Have some or all slabs looked at; return the results by slab, or their sum."""
         order = Order(operation, arguments, fold, self._turn, False)
         everything = range(self.source.count)
-        results = self._carry_out(order, None, everything if numbers is None else numbers)
+        results = self._carry_out(order, apart, everything if numbers is None else numbers)
         return self._total(order, results)
 
     def close(self) -> None:
