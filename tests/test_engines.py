@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from elbmf.engines import MemoryEngine
+from elbmf.engines.cluster import DaskEngine, DaskMatrix
 from elbmf.engines.disk import DiskEngine
 from elbmf.matrix import BooleanMatrix
 from elbmf.paged import PagedMatrix
@@ -38,12 +39,39 @@ def on_disk(A, omega, n_jobs):
         yield engine
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    """Two workers in this process; what they start for good is started here."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster),
+    ):
+        with on_cluster(BooleanMatrix.from_array(np.ones((13_000, 700), bool)), 1.0):
+            pass
+        yield
+
+
+@contextmanager
+def on_cluster(A, omega):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        DaskMatrix.from_folder(store(A, f"{folder}/A.slabs").path, weight_of_ones=omega) as matrix,
+        DaskEngine(matrix, omega) as engine,
+    ):
+        yield engine
+
+
 # Each makes an engine for a matrix in which ones have a weight.
 ENGINES = {
     "memory, one thread": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 1),
     "memory, threads": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 3),
     "disk, one thread": lambda A, omega=1.0: on_disk(A, omega, 1),
     "disk, threads": lambda A, omega=1.0: on_disk(A, omega, 3),
+    "dask": lambda A, omega=1.0: on_cluster(A, omega),
 }
 
 

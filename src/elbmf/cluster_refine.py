@@ -187,7 +187,8 @@ class _Rounded:
 
 def _put_back(held: Held, values: tuple[Words, Bools]) -> None:
     # Received memory cannot be written to, as a rule.
-    held.work = _Rounded(held.piece, *(value.copy() for value in values))
+    memberships, pending = values
+    held.work = _Rounded(held.piece, memberships.copy(), pending.copy())
 
 
 def _round_off(held: Held, project: Callable[[Floats], Bools]) -> None:

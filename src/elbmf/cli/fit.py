@@ -3,18 +3,23 @@
 import argparse
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from elbmf.binarizers import Binarize
 from elbmf.cli import config, summary
+from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
 from elbmf.cli.notes import noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
+from elbmf.engines.cluster import DaskMatrix
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
@@ -31,6 +36,7 @@ examples:
   elbmf fit data.csv -k auto -o result
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
+  elbmf fit big.slabs --scheduler tcp://127.0.0.1:8786 -k 20 -o result
 
 The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns.
 A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags win over it.
@@ -45,6 +51,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--tsv", action="store_true", help="also save tables for reading")
     parser.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    add_scheduler(parser)
     add_reader_options(parser)
     config.add_arguments(parser, arguments)
 
@@ -56,14 +63,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     estimator._validate_params()
     folder = Path(args.output)
     check_folder(folder, args.data, overwrite=args.overwrite)
-    table = read_matrix(args.data, args)
-    A, learned = learned_boolean(table, parameters.get("binarize"), args.data)
-    _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-    with Interrupt(announces=not console.quiet) as interrupt:
-        model = fitted_model(estimator, method, A, table, Path(args.data).name, console, interrupt)
-        model.info.update(learned)
-        save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
-    described = summary.components(A, model)
+    with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
+        _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+        with Interrupt(announces=not console.quiet) as interrupt:
+            name = Path(args.data).name
+            model = fitted_model(estimator, method, A, table, name, console, interrupt)
+            model.info.update(learned)
+            save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
+        described = summary.components(A, model)
     if interrupt.requested:
         console.note(
             f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
@@ -80,11 +87,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return _INTERRUPTED if interrupt.requested else 0
 
 
+@contextmanager
+def _opened(
+    args: argparse.Namespace, estimator: BooleanFactorizer, binarize: Binarize
+) -> Iterator[tuple[BooleanMatrix | DaskMatrix, LabelledMatrix | Labels, dict[str, Any]]]:
+    """Lend the data, its names, and what was learned to binarize it."""
+    if args.scheduler is not None:
+        with on_cluster(args.scheduler, args.data, estimator) as (A, labels):
+            yield A, labels, {}
+        return
+    table = read_matrix(args.data, args)
+    boolean, learned = learned_boolean(table, binarize, args.data)
+    yield boolean, table, learned
+
+
 def fitted_model(
     estimator: BooleanFactorizer,
     method: str,
-    A: BooleanMatrix,
-    table: LabelledMatrix,
+    A: BooleanMatrix | DaskMatrix,
+    table: LabelledMatrix | Labels,
     name: str,
     console: Console,
     interrupt: Interrupt,
@@ -97,9 +118,9 @@ def fitted_model(
         Unfitted; its parameters as the user set them.
     method : str
         Its name in `METHODS`.
-    A : BooleanMatrix
+    A : BooleanMatrix or DaskMatrix
         The data, already binarised.
-    table : LabelledMatrix
+    table : LabelledMatrix or Labels
         Where the names are.
     name : str
         Of the data, to be noted.
@@ -121,7 +142,10 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
-    estimator.fit(A.to_csr(), missing=A.hidden)
+    if isinstance(A, DaskMatrix):
+        estimator.fit(A)
+    else:
+        estimator.fit(A.to_csr(), missing=A.hidden)
     seconds = time.perf_counter() - began
     console.status("")
     notes = {

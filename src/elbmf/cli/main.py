@@ -112,10 +112,16 @@ def _is_expected(error: Exception) -> bool:
     """Whether an error is about what the user gave, rather than a fault of this program."""
     from sklearn.utils._param_validation import InvalidParameterError
 
-    from elbmf.errors import InputError, MissingExtraError
+    from elbmf.errors import ClusterError, InputError, MissingExtraError
 
     return isinstance(
-        error, InputError | MissingExtraError | InvalidParameterError | OSError | MemoryError
+        error,
+        InputError
+        | MissingExtraError
+        | ClusterError
+        | InvalidParameterError
+        | OSError
+        | MemoryError,
     )
 
 

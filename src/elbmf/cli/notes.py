@@ -4,7 +4,9 @@ import math
 from typing import Any
 
 from elbmf.cli import summary
+from elbmf.cli.cluster import Labels
 from elbmf.cli.console import Console
+from elbmf.engines.cluster import DaskMatrix
 from elbmf.estimators import BooleanFactorizer
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
@@ -26,8 +28,8 @@ def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
 
 def saved_model(
     estimator: BooleanFactorizer,
-    A: BooleanMatrix,
-    table: LabelledMatrix,
+    A: BooleanMatrix | DaskMatrix,
+    table: LabelledMatrix | Labels,
     console: Console,
     notes: dict[str, Any],
 ) -> SavedModel:
@@ -37,9 +39,9 @@ def saved_model(
     ----------
     estimator : BooleanFactorizer
         Fitted.
-    A : BooleanMatrix
+    A : BooleanMatrix or DaskMatrix
         The data, binarised.
-    table : LabelledMatrix
+    table : LabelledMatrix or Labels
         Where the names are.
     console : Console
         Whose warnings are noted.

@@ -10,6 +10,7 @@ import numpy as np
 from elbmf._version import __version__
 from elbmf.boolean import component_cover
 from elbmf.cli.tables import figures, number, share, shorten, table, times
+from elbmf.engines.cluster import DaskMatrix
 from elbmf.io import SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.selection import TITLES
@@ -49,13 +50,13 @@ def versions() -> dict[str, str]:
     return {"elbmf": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
-def data(name: str, A: BooleanMatrix) -> dict[str, Any]:
+def data(name: str, A: BooleanMatrix | DaskMatrix) -> dict[str, Any]:
     """Return what there is to note of the data."""
     missing = A.cells - A.known
     return {"file": name, "shape": list(A.shape), "ones": A.ones, "missing": missing}
 
 
-def components(A: BooleanMatrix, model: SavedModel) -> list[dict[str, Any]]:
+def components(A: BooleanMatrix | DaskMatrix, model: SavedModel) -> list[dict[str, Any]]:
     """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
     saved = model.info.get("bits_saved")

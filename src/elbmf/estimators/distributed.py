@@ -43,8 +43,12 @@ class ClusterFactorizer(RelaxedFactorizer):
         if reset:
             self._require_feasible()
         # A data frame of Dask has an empty one of pandas, with the names.
-        validate_data(self, getattr(X, "_meta", X) if hasattr(X, "columns") else X, reset=reset,
-                      skip_check_array=True)
+        validate_data(
+            self,
+            getattr(X, "_meta", X) if hasattr(X, "columns") else X,
+            reset=reset,
+            skip_check_array=True,
+        )
         axis = None if reset else 0
         if isinstance(X, DaskMatrix):
             if missing is not None:
@@ -96,9 +100,7 @@ class ClusterFactorizer(RelaxedFactorizer):
             return describe_rows(A, self.components_, self._weights(A.shape))
         return super()._describe(A)
 
-    def _factorize_on_cluster(
-        self, A: DaskMatrix, generator: np.random.Generator
-    ) -> FittedFactors:
+    def _factorize_on_cluster(self, A: DaskMatrix, generator: np.random.Generator) -> FittedFactors:
         """Relax, round and refine on the workers; of several runs, the best is taken."""
         began = time.perf_counter()
         method = copy.copy(self)
@@ -109,7 +111,13 @@ class ClusterFactorizer(RelaxedFactorizer):
         with open_engine(A, self._weights(A.shape).relaxed, self._where) as engine:
             for run in range(1, runs + 1):
                 state, reason, history = method._relax(
-                    A, self._rank, self.max_iter, engine, generator, run, runs
+                    A,  # type: ignore[arg-type]
+                    self._rank,
+                    self.max_iter,
+                    engine,
+                    generator,
+                    run,
+                    runs,
                 )
                 fitted = self._finish(A, state, began, stopped=reason == "callback")
                 fitted.history = history
@@ -124,9 +132,7 @@ class ClusterFactorizer(RelaxedFactorizer):
             best.stop_reason = "callback"
         return best
 
-    def _finish(
-        self, A: DaskMatrix, state: State, began: float, *, stopped: bool
-    ) -> FittedFactors:
+    def _finish(self, A: DaskMatrix, state: State, began: float, *, stopped: bool) -> FittedFactors:
         """Round the factors of the last epoch, and refine them."""
         search = ClusterSearch(A, project(state.resident.values), project, self._weights(A.shape))
         stages = {"rounding": search.cost}

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from elbmf.engines.cluster.hold import Failure, Hold, Order, copies, hand_out, keep, restore
+from elbmf.engines.cluster.connection import Connection
+from elbmf.engines.cluster.hold import Hold, Order, copies, hand_out, keep, restore
 from elbmf.engines.cluster.placing import address_book, next_in_ring, share_out, tree_runs
 from elbmf.engines.cluster.sources import Reading, Source
 from elbmf.engines.sums import TreeSum
@@ -26,11 +27,8 @@ __all__ = ["Fleet"]
 
 _LOG = logging.getLogger(__name__)
 
-# Seconds until it is asked whether a worker that does not answer is still there.
-_PATIENCE = 2.0
-
-# Seconds that are waited for workers where there are none.
-_WAIT = 30.0
+# Seconds that a worker may take to release what it holds.
+_PATIENCE = 5.0
 
 # Changes between copies, at least; and the share of the time that making them may take.
 _CHANGES_PER_COPY = 10
@@ -62,15 +60,16 @@ class Fleet:
     """
 
     def __init__(self, client: Any, source: Source) -> None:
-        self.client = client
         self.source = source
         self.readings: dict[int, Reading] = {}
+        self._cluster = Connection(client, self._advice)
         self._fit = uuid.uuid4().hex
         self._holds: dict[str, Any] = {}
         self._homes: dict[int, str] = {}
         self._losses: Counter[int] = Counter()
+        self._first: tuple[Order, Apart] | None
         self._forget_orders()
-        workers = self._present(wait=True)
+        workers = self._cluster.present(wait=True)
         self._homes = tree_runs(source.count, workers)
         for address in set(self._homes.values()):
             self._hold(address, workers[address])
@@ -96,8 +95,9 @@ class Fleet:
             Returns further arguments for a slab.
         """
         self._forget_orders()
-        self._first = (Order(operation, arguments, None, 1, True), apart)
-        self._carry_out(*self._first, range(self.source.count))
+        order = Order(operation, arguments, None, 1, True)
+        self._first = (order, apart)
+        self._carry_out(order, apart, range(self.source.count))
         self._turn = 1
 
     def change(
@@ -184,7 +184,7 @@ class Fleet:
         for address, own in address_book(self._homes, numbers).items():
             others = None if apart is None else {number: apart(number) for number in own}
             calls[address] = self._call(address, order, own, self.source.count, others)
-        return {address: self._answer(call, address) for address, call in calls.items()}
+        return {address: self._cluster.answer(call, address) for address, call in calls.items()}
 
     def _call(self, address: str, *arguments: Any) -> Any:
         try:
@@ -192,79 +192,18 @@ class Fleet:
         except RuntimeError:  # it is known already that the worker is gone
             return None
 
-    def _answer(self, call: Any, *addresses: str) -> Any:
-        """Wait for an answer; None if one of the workers it depends on is gone."""
-        while call is not None:
-            try:
-                answer = call.result(timeout=_PATIENCE)
-            except TimeoutError:
-                if set(addresses) <= self._present().keys():
-                    continue
-                break
-            except Exception as error:
-                # What goes wrong in an order comes as an answer; this is about the way to it.
-                _LOG.info("no answer from %s: %s", ", ".join(addresses), error)
-                self._present()
-                break
-            if isinstance(answer, Failure):
-                if answer.out_of_step:
-                    break
-                self._explain(answer, addresses)
-            return answer
-        return None
-
-    def _explain(self, failure: Failure, addresses: tuple[str, ...]) -> None:
-        if isinstance(failure.error, MemoryError) or failure.error is None:
-            what = "out of memory" if failure.error else failure.text.strip().splitlines()[-1]
-            raise ClusterError(
-                f"Worker {', '.join(addresses)}: {what}. {self._advice()}"
-            ) from failure.error
-        raise failure.error
-
-    # Workers.
-
-    def _present(self, *, wait: bool = False) -> dict[str, int]:
-        """Return the threads of the workers that are there."""
-        until = time.monotonic() + _WAIT
-        while True:
-            workers: dict[str, int] = {}
-            if self.client.status == "running":
-                try:
-                    workers = dict(self.client.nthreads())
-                except Exception as error:
-                    _LOG.info("no answer from the scheduler: %s", error)
-            if self.client.status != "running":
-                raise ClusterError(
-                    "The connection to the scheduler was lost, and with it the fit. Start the "
-                    "scheduler and the workers again, and fit again."
-                )
-            if workers or not wait:
-                return workers
-            if time.monotonic() > until:
-                raise ClusterError(
-                    f"The cluster has no workers, and none came within {_WAIT:.0f} seconds. Start "
-                    "some, e.g. with: dask worker SCHEDULER_ADDRESS"
-                )
-            time.sleep(0.2)
+    # Slabs.
 
     def _hold(self, address: str, threads: int) -> bool:
         """Have a worker begin to hold slabs, if it does not yet; False if it is gone."""
         if address not in self._holds:
-            future = self.client.submit(
-                Hold,
-                *(self._fit, address, threads),
-                actor=True,
-                workers=[address],
-                allow_other_workers=False,
-                pure=False,
-            )
-            hold = self._answer(future, address)
+            arguments = (self._fit, address, threads)
+            begun = self._cluster.submit(address, Hold, *arguments, actor=True)
+            hold = self._cluster.answer(begun, address)
             if hold is None:
                 return False
             self._holds[address] = hold
         return True
-
-    # Slabs.
 
     def _read(self, numbers: Iterable[int]) -> set[int]:
         """Have slabs read where they are to be; return those that were lost with a worker."""
@@ -272,12 +211,12 @@ class Fleet:
         calls: list[tuple[int, str, Any]] = []
         for address, own in address_book(self._homes, numbers).items():
             if address in self._holds:
-                futures = self.source.read(self.client, self._fit, address, own)
+                futures = self.source.read(self._cluster.client, self._fit, address, own)
                 calls += [(n, address, future) for n, future in zip(own, futures, strict=True)]
             else:
                 lost |= set(own)
         for number, address, call in calls:
-            reading = self._answer(call, address)
+            reading = self._cluster.answer(call, address)
             if reading is None:
                 lost.add(number)
             else:
@@ -294,7 +233,7 @@ class Fleet:
                     f"Slabs lost their workers {_MOST_LOSSES + 1} times; as a rule these run out "
                     f"of memory. {self._advice()}"
                 )
-            workers = self._present(wait=True)
+            workers = self._cluster.present(wait=True)
             for address in set(self._holds) - set(workers):
                 del self._holds[address]
             elsewhere = {n: home for n, home in self._homes.items() if n not in numbers}
@@ -318,9 +257,7 @@ class Fleet:
                 "two or more, and fit again."
             )
         turns = dict.fromkeys(numbers, 1)
-        if not all(
-            answer is not None for answer in self._order(*self._first, numbers).values()
-        ):
+        if not all(answer is not None for answer in self._order(*self._first, numbers).values()):
             return False
         if self._keepers:
             restored = self._take_copies(numbers)
@@ -337,7 +274,7 @@ class Fleet:
     # Copies.
 
     def _forget_orders(self) -> None:
-        self._first: tuple[Order, Apart] | None = None
+        self._first = None
         # Since the oldest copy that is needed, or since the first.
         self._orders: list[Order] = []
         self._turn = 0
@@ -369,7 +306,7 @@ class Fleet:
             made = self._task(address, copies, own)
             calls.append((own, keeper, self._task(keeper, keep, made), address))
         for own, keeper, call, address in calls:
-            if self._answer(call, keeper, address) is None:
+            if self._cluster.answer(call, keeper, address) is None:
                 # The next order finds out who is gone.
                 return
             self._keepers.update(dict.fromkeys(own, keeper))
@@ -381,32 +318,31 @@ class Fleet:
         """Restore slabs from their copies; return their turns, None if a worker is gone."""
         turns: dict[int, int] = {}
         for address, own in address_book(self._homes, numbers).items():
-            for keeper, kept in address_book(self._keepers, own).items():
-                if keeper not in self._present():
+            with_copies = [number for number in own if number in self._keepers]
+            for keeper, kept in address_book(self._keepers, with_copies).items():
+                if keeper not in self._cluster.present():
                     raise ClusterError(
                         f"Both the worker of some slabs and {keeper}, which kept the copies of "
                         "its work, were lost before others could be made. Fit again."
                     )
                 restored = self._task(address, restore, self._task(keeper, hand_out, kept))
-                answer = self._answer(restored, address, keeper)
+                answer = self._cluster.answer(restored, address, keeper)
                 if answer is None:
                     return None
                 turns.update(answer)
         return turns
 
     def _task(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(
-            function,
-            *(self._fit, address, *arguments),
-            workers=[address],
-            allow_other_workers=False,
-            pure=False,
-        )
+        return self._cluster.submit(address, function, self._fit, address, *arguments)
 
     def _advice(self) -> str:
         largest = max(self.readings.values(), key=lambda reading: reading.ones, default=None)
-        size = "" if largest is None else (
-            f" The largest slab has {largest.lines} lines and {largest.ones} ones, about "
-            f"{size_text(4 * largest.ones)}."
+        size = (
+            ""
+            if largest is None
+            else (
+                f" The largest slab has {largest.lines} lines and {largest.ones} ones, about "
+                f"{size_text(4 * largest.ones)}."
+            )
         )
         return f"Give workers more memory, start more of them, or cut smaller slabs.{size}"

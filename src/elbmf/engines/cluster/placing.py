@@ -86,4 +86,4 @@ def next_in_ring(address: str, workers: Iterable[str]) -> str | None:
     later = [other for other in after if other > address] or after
     host = address.rsplit(":", 1)[0]
     abroad = [other for other in (*later, *after) if other.rsplit(":", 1)[0] != host]
-    return (abroad or later or [None])[0]
+    return next(iter(abroad or later), None)

@@ -1,4 +1,4 @@
-"""What is done with a slab on a worker while the factors are relaxed: the operations of an epoch."""
+"""What is done with a slab on a worker while the factors are relaxed, from epoch to epoch."""
 
 from collections.abc import Callable
 from operator import iadd
@@ -181,9 +181,7 @@ def sweep(
 
 def add_visits(first: Visited, second: Visited) -> Visited:
     """Add up two results of `sweep`, into the first."""
-    total = Visited(
-        iadd(first.product, second.product), first.summary + second.summary, first.pool
-    )
+    total = Visited(iadd(first.product, second.product), first.summary + second.summary, first.pool)
     if second.pool is not None:
         second.pool.free(second.product)
     return total

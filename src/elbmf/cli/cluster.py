@@ -1,0 +1,86 @@
+"""Fitting on the workers of a Dask cluster, to data in a folder that they all reach."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from elbmf.boolean import Weights
+from elbmf.engines.cluster import DaskMatrix
+from elbmf.errors import ClusterError, InputError, MissingExtraError
+from elbmf.estimators import ELBMF, BooleanFactorizer
+from elbmf.stored import NOTE, StoredMatrix
+
+__all__ = ["Labels", "add_scheduler", "on_cluster"]
+
+# Seconds to wait for the scheduler.
+_PATIENCE = 10
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Names of the rows and columns, if they have any, without the values."""
+
+    row_names: list[str] | None
+    column_names: list[str] | None
+
+
+def add_scheduler(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that names a cluster."""
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="fit on the workers of a Dask cluster, e.g. tcp://127.0.0.1:8786; DATA is a folder "
+        "of slabs that all of them reach",
+    )
+
+
+@contextmanager
+def on_cluster(
+    address: str, data: str, estimator: BooleanFactorizer
+) -> Iterator[tuple[DaskMatrix, Labels]]:
+    """Lend a folder of slabs as a matrix on a cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler.
+    data : str
+        The folder.
+    estimator : BooleanFactorizer
+        What will be fitted to it.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or the method cannot work on a cluster.
+    ClusterError
+        If there is no scheduler.
+    """
+    if not isinstance(estimator, ELBMF):
+        raise InputError("--scheduler: only the method elbmf works on a cluster.")
+    if not (Path(data) / NOTE).is_file():
+        raise InputError(
+            f"{data}: workers of a cluster read folders of slabs, which this is not. Make one "
+            f"first, where all workers reach it: elbmf convert {data} {Path(data).stem}.slabs"
+        )
+    if estimator.binarize is not None:
+        raise InputError(f"{data}: has zeros and ones only. Use --binarize with elbmf convert.")
+    stored = StoredMatrix(data)
+    weights = Weights.of(estimator.extra_weight, stored.shape)
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("distributed", "dask", "--scheduler") from None
+    try:
+        client = Client(address, timeout=_PATIENCE, direct_to_workers=True)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"No scheduler answers at {address} ({error}). Start one with: dask scheduler"
+        ) from error
+    with (
+        client,
+        DaskMatrix.from_folder(data, client, weights.relaxed) as A,
+    ):
+        yield A, Labels(stored.names(0), stored.names(1))

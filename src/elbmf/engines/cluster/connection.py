@@ -1,0 +1,120 @@
+"""The connection to a cluster: who is there, what they are asked, and whether they answer."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from elbmf.engines.cluster.hold import Failure
+from elbmf.errors import ClusterError
+
+__all__ = ["Connection"]
+
+_LOG = logging.getLogger(__name__)
+
+# Seconds until it is asked whether a worker that does not answer is still there.
+_PATIENCE = 2.0
+
+# Seconds that are waited for workers where there are none.
+_WAIT = 30.0
+
+
+class Connection:
+    """Asks workers, and never waits for one that is gone.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection as Dask has it.
+    advice : callable
+        Returns what to do where the memory of workers is too small.
+    """
+
+    def __init__(self, client: Any, advice: Callable[[], str]) -> None:
+        self.client = client
+        self._advice = advice
+
+    def present(self, *, wait: bool = False) -> dict[str, int]:
+        """Return the threads of the workers that are there; of some, if waiting helps.
+
+        Raises
+        ------
+        ClusterError
+            If the scheduler is gone, or no worker comes.
+        """
+        until = time.monotonic() + _WAIT
+        while True:
+            workers: dict[str, int] = {}
+            if self.client.status == "running":
+                try:
+                    workers = dict(self.client.nthreads())
+                except Exception as error:
+                    _LOG.info("no answer from the scheduler: %s", error)
+            if self.client.status != "running":
+                raise ClusterError(
+                    "The connection to the scheduler was lost, and with it the fit. Start the "
+                    "scheduler and the workers again, and fit again."
+                )
+            if workers or not wait:
+                return workers
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"The cluster has no workers, and none came within {_WAIT:.0f} seconds. Start "
+                    "some, e.g. with: dask worker SCHEDULER_ADDRESS"
+                )
+            time.sleep(0.2)
+
+    def answer(self, call: Any, *addresses: str) -> Any:
+        """Wait for an answer; None if one of the workers it depends on is gone.
+
+        Parameters
+        ----------
+        call : future or None
+            What is to be answered; None if it could not even be asked.
+        *addresses : str
+            The workers.
+
+        Raises
+        ------
+        Exception
+            What went wrong there, if it is not that slabs were missing.
+        """
+        while call is not None:
+            try:
+                answer = call.result(timeout=_PATIENCE)
+            except TimeoutError:
+                if set(addresses) <= self.present().keys():
+                    continue
+                return None
+            except Exception as error:
+                # What goes wrong in an order comes as an answer; this is about the way to it.
+                _LOG.info("no answer from %s: %s", ", ".join(addresses), error)
+                self.present()
+                return None
+            if isinstance(answer, Failure):
+                if answer.out_of_step:
+                    return None
+                self._explain(answer, addresses)
+            return answer
+        return None
+
+    def submit(
+        self, address: str, function: Callable[..., Any], *arguments: Any, **how: Any
+    ) -> Any:
+        """Have one worker, and no other, call a function; return the future."""
+        return self.client.submit(
+            function,
+            *arguments,
+            workers=[address],
+            allow_other_workers=False,
+            pure=False,
+            **how,
+        )
+
+    def _explain(self, failure: Failure, addresses: tuple[str, ...]) -> None:
+        if failure.error is None or isinstance(failure.error, MemoryError):
+            what = "out of memory" if failure.error else failure.text.strip().splitlines()[-1]
+            raise ClusterError(
+                f"Worker {', '.join(addresses)}: {what}. {self._advice()}"
+            ) from failure.error
+        raise failure.error
