@@ -316,7 +316,7 @@ def _complement(
     indptr: NDArray[np.int64],
     indices: NDArray[np.integer[Any]],
     n_resident: int,
-    allocate: Allocate,
+    allocate: Allocate = np.zeros,
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return the pattern of the zeros, line by line."""
     lines = indptr.shape[0] - 1

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean import Bools, ComponentCover, Cover, component_cover, cover
+from elbmf.boolean import Bools, ComponentCover, Cover, boolean_array, component_cover, cover
 from elbmf.engines.cluster.fleet import Fleet
 from elbmf.engines.cluster.hold import Held
 from elbmf.engines.cluster.sources import Blocks, Folder, Source
@@ -173,12 +173,12 @@ class DaskMatrix:
     def component_cover(self, U: Any, V: Any) -> ComponentCover:
         """Count the cover of each component, as `elbmf.boolean.component_cover`."""
         cells, covered, alone = self._counted(_component_cover, U, V, np.add)
-        rows, columns = np.sum(U, axis=0), np.sum(V, axis=1)
+        rows, columns = boolean_array(U, "U").sum(axis=0), boolean_array(V, "V").sum(axis=1)
         return ComponentCover(rows, columns, cells, covered, alone)
 
     def _counted(self, operation: Any, U: Any, V: Any, fold: Any) -> Any:
-        by_rows = self.streamed_axis == 0
-        streamed, resident = (U, V.T) if by_rows else (V.T, U)
+        sides = (boolean_array(U, "U"), boolean_array(V, "V").T)
+        streamed, resident = sides if self.streamed_axis == 0 else sides[::-1]
         own = self.lines
         return self.fleet.ask(
             operation,
