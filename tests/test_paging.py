@@ -97,7 +97,6 @@ def resident():
 MODELS = [
     ELBMF(4, random_state=0, max_iter=60),
     ELBMF(4, random_state=0, max_iter=60, extra_weight=3.0),
-    ELBMF("auto", random_state=0, max_iter=30),
     Primp(4, random_state=0, max_iter=60, refine=True),
     RoundedNMF(4, random_state=0, max_iter=60),
 ]
@@ -122,6 +121,15 @@ def test_a_fit_from_the_disk_ends_with_the_same_bits(tmp_path, model, shape, den
             np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(model.transform(A), again)
     assert [each.name for each in tmp_path.iterdir()] == ["A.slabs"]
+
+
+def test_a_rank_is_found_from_the_disk_as_well():
+    A = make_tiles((40, 60), 3, height=(5, 10), random_state=3).A
+    there, here = (
+        ELBMF("auto", random_state=0, max_iter=20, effort=0.1, memory_limit=limit).fit(A)
+        for limit in (1, None)
+    )
+    np.testing.assert_array_equal(there.components_, here.components_)
 
 
 def test_the_limit_decides(tmp_path, monkeypatch):
