@@ -42,14 +42,20 @@ distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def connected(n_workers, **options):
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", **options
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with connected(2, processes=True) as client:
         yield client
 
 
@@ -125,44 +131,16 @@ def test_partitions_of_a_data_frame_give_the_bits_of_memory(client):
     assert model.reconstruction_err_ == cover(A, model.membership_, model.components_).loss
 
 
-def test_workers_that_are_killed_change_nothing(client, monkeypatch):
-    monkeypatch.setattr(fleet, "_TIME_FOR_COPIES", np.inf)
-    A = planted((60, 900))
-
-    def observe(state):
-        if state.iteration in (3, 20, 45):
-            client.wait_for_workers(2, timeout=60)
-            kill_a_worker(client)
-
-    X = da.from_array(A, chunks=(60, 100))
+def test_many_workers_give_the_bits_of_memory():
+    A = planted((90, 700))
+    X = da.from_array(A, chunks=(90, 50))
     with (
+        connected(7, processes=False) as client,
         DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix,
         DaskEngine(matrix) as engine,
     ):
-        assert relaxed(engine, observe=observe) == relaxed_in_memory(A, matrix)
-        assert matrix.cover(np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
-
-
-def test_a_fit_whose_worker_is_killed_while_it_is_refined(client):
-    client.wait_for_workers(2, timeout=60)
-    A = planted((60, 900), noise=0.1)
-    X = da.from_array(A, chunks=(60, 100))
-    killed = []
-
-    def disturb(report):
-        if report.stage == "search" and not killed:
-            killed.append(True)
-            kill_a_worker(client)
-
-    results = []
-    for callback in (None, disturb):
-        with DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix:
-            model = ELBMF(4, random_state=0, max_iter=40, callback=callback).fit(matrix)
-            results.append((model.membership_.tobytes(), model.components_.tobytes()))
-            assert model.stages_["refinement"] == model.reconstruction_err_
-            assert model.stages_["refinement"] <= model.stages_["rounding"]
-    assert killed
-    assert results[0] == results[1]
+        assert matrix.fleet.workers == 7
+        assert relaxed(engine, 15) == relaxed_in_memory(A, matrix, epochs=15)
 
 
 @pytest.mark.parametrize("shape", [(700, 60), (60, 700)])
@@ -422,3 +400,51 @@ def test_descent_on_a_cluster_never_raises_the_cost(client, shape, weights):
         assert costs == sorted(costs, reverse=True)
         in_memory = refine(BooleanMatrix.from_array(A), *rounded, weights)
         assert search.cost <= 1.3 * cover(A, *in_memory).cost(weights)
+
+
+def relaxed_while_a_worker_is_killed(client, at, epochs):
+    A = planted((60, 900))
+    X = da.from_array(A, chunks=(60, 100))
+    with (
+        DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix,
+        DaskEngine(matrix) as engine,
+    ):
+        found = relaxed(
+            engine, epochs, observe=lambda state: state.iteration == at and kill_a_worker(client)
+        )
+        assert found == relaxed_in_memory(A, matrix, epochs=epochs)
+        assert matrix.cover(np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
+
+
+def refined_while_a_worker_is_killed(client):
+    A = planted((60, 900), noise=0.1)
+    X = da.from_array(A, chunks=(60, 100))
+    killed = []
+
+    def disturb(report):
+        if report.stage == "search" and not killed:
+            killed.append(True)
+            kill_a_worker(client)
+
+    results = []
+    for callback in (None, disturb):
+        with DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix:
+            model = ELBMF(4, random_state=0, max_iter=20, callback=callback).fit(matrix)
+            results.append((model.membership_.tobytes(), model.components_.tobytes()))
+            assert model.stages_["refinement"] == model.reconstruction_err_
+            assert model.stages_["refinement"] <= model.stages_["rounding"]
+    assert killed
+    assert results[0] == results[1]
+
+
+def test_one_of_two_workers_is_killed(client):
+    relaxed_while_a_worker_is_killed(client, 20, 60)
+
+
+def test_one_worker_after_the_other_is_killed(monkeypatch):
+    # Copies at every occasion, and the trees of many workers.
+    monkeypatch.setattr(fleet, "_TIME_FOR_COPIES", np.inf)
+    monkeypatch.setattr(fleet, "_FEW_WORKERS", 1)
+    with connected(3, processes=True) as client:
+        refined_while_a_worker_is_killed(client)
+        relaxed_while_a_worker_is_killed(client, 12, 20)

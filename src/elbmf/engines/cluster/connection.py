@@ -98,6 +98,30 @@ class Connection:
             return answer
         return None
 
+    def asked(self, hold: Any, method: str, address: str, *arguments: Any) -> Any:
+        """Call a method of what a worker holds, and wait for the answer as `answer` does."""
+        return self.answer(self.call(hold, method, *arguments), address)
+
+    def call(self, hold: Any, method: str, *arguments: Any) -> Any:
+        """Call a method of what a worker holds; None if it is known already that it is gone."""
+        try:
+            return getattr(hold, method)(*arguments)
+        except RuntimeError:
+            return None
+
+    def finished(self, task: Any, *addresses: str) -> bool:
+        """Wait for a task whose result stays where it is; False if it or a worker is lost."""
+        from distributed import wait
+
+        while True:
+            try:
+                wait(task, timeout=_PATIENCE)
+            except TimeoutError:
+                if set(addresses) <= self.present().keys():
+                    continue
+                return False
+            return bool(task.status == "finished")
+
     def submit(
         self, address: str, function: Callable[..., Any], *arguments: Any, **how: Any
     ) -> Any:

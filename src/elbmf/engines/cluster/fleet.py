@@ -12,6 +12,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
@@ -19,6 +20,7 @@ from elbmf.engines.cluster.connection import Connection
 from elbmf.engines.cluster.hold import Hold, Order, copies, hand_out, keep, restore
 from elbmf.engines.cluster.placing import address_book, next_in_ring, share_out, tree_runs
 from elbmf.engines.cluster.sources import Reading, Source
+from elbmf.engines.cluster.trees import merged, spread
 from elbmf.engines.sums import TreeSum
 from elbmf.errors import ClusterError
 from elbmf.sizes import size_text
@@ -39,6 +41,9 @@ _MOST_ORDERS = 1 << 28
 
 # Times that a slab may lose its worker.
 _MOST_LOSSES = 3
+
+# Up to here workers are asked one by one; more of them pass on what they get.
+_FEW_WORKERS = 4
 
 Apart = Callable[[int], tuple[Any, ...]]
 
@@ -130,17 +135,10 @@ class Fleet:
 
     def close(self) -> None:
         """Have the workers release what they hold."""
-        waiting = []
-        for hold in self._holds.values():
-            try:
-                waiting.append(hold.close())
-            except RuntimeError:  # the worker is gone
-                continue
-        for future in waiting:
-            try:
+        waiting = [self._cluster.call(hold, "close") for hold in self._holds.values()]
+        for future in filter(None, waiting):
+            with suppress(OSError):  # the worker is gone
                 future.result(timeout=_PATIENCE)
-            except OSError:  # the worker is gone
-                continue
         self._holds.clear()
 
     # Orders.
@@ -171,8 +169,8 @@ class Fleet:
                 # On this machine, what has come back may be memory that is about to be used again.
                 results = deepcopy(results)
                 self._restore(left)
-        if not whole:
-            # What the lost worker kept for others is gone as well.
+        if not whole and self._keepers:
+            self._exposed = True
             self._copy()
         return results
 
@@ -180,17 +178,32 @@ class Fleet:
         self, order: Order, apart: Apart | None, numbers: Iterable[int]
     ) -> dict[str, dict[Any, Any] | None]:
         """Give an order; the answers by address, None where a worker is gone."""
+        book = address_book(self._homes, numbers)
+        many = order.fold is not None and len(book) > _FEW_WORKERS
+        if many:
+            holds = {address: self._holds[address] for address in book}
+            order = spread(self._cluster, self._fit, holds, order)._replace(waits=True)
         calls = {}
-        for address, own in address_book(self._homes, numbers).items():
+        for address, own in book.items():
             others = None if apart is None else {number: apart(number) for number in own}
-            calls[address] = self._call(address, order, own, self.source.count, others)
-        return {address: self._cluster.answer(call, address) for address, call in calls.items()}
+            calls[address] = self._cluster.call(
+                self._holds[address], "perform", order, own, self.source.count, others
+            )
+        answers = {address: self._cluster.answer(call, address) for address, call in calls.items()}
+        return self._merged(order, answers) if many else answers
 
-    def _call(self, address: str, *arguments: Any) -> Any:
-        try:
-            return self._holds[address].perform(*arguments)
-        except RuntimeError:  # it is known already that the worker is gone
-            return None
+    def _merged(self, order: Order, answers: dict[str, Any]) -> dict[str, dict[Any, Any] | None]:
+        """Have the workers add up their results; fetch them all if that fails."""
+        assert order.fold is not None
+        there = [address for address, answer in answers.items() if answer is not None]
+        parts = merged(self._cluster, self._fit, there, self.source.count, order.fold)
+        if parts is not None:
+            return {**answers, **{address: {} for address in there}, there[0]: parts}
+        fetched = {
+            address: self._cluster.asked(self._holds[address], "outcome", address)
+            for address in there
+        }
+        return {**answers, **fetched}
 
     # Slabs.
 
@@ -202,6 +215,8 @@ class Fleet:
             hold = self._cluster.answer(begun, address)
             if hold is None:
                 return False
+            # By itself it belongs to the newest connection, which may be to another cluster.
+            hold._client, hold._future = self._cluster.client, begun
             self._holds[address] = hold
         return True
 
@@ -280,6 +295,8 @@ class Fleet:
         self._turn = 0
         self._keepers: dict[int, str] = {}
         self._recoverable = True
+        # Whether copies were lost together with the worker that kept them.
+        self._exposed = False
         self._last_copy = time.perf_counter()
         self._cost_of_copy = 0.0
 
@@ -287,7 +304,8 @@ class Fleet:
         kept = sum(getattr(part, "nbytes", 0) for order in self._orders for part in order.arguments)
         elapsed = time.perf_counter() - self._last_copy
         cheap = self._cost_of_copy <= _TIME_FOR_COPIES * elapsed
-        if (len(self._orders) >= _CHANGES_PER_COPY and cheap) or kept > _MOST_ORDERS:
+        due = len(self._orders) >= _CHANGES_PER_COPY and cheap
+        if self._exposed or due or kept > _MOST_ORDERS:
             self._copy()
             if self._orders and kept > _MOST_ORDERS:
                 _LOG.warning("a single worker is left: if it is lost, so is the fit")
@@ -298,10 +316,10 @@ class Fleet:
         """Let each worker keep copies of what its neighbour has worked out."""
         began = time.perf_counter()
         calls = []
-        holders = set(self._homes.values())
+        workers = self._cluster.present()
         for address, own in address_book(self._homes, self._homes).items():
-            keeper = next_in_ring(address, holders)
-            if keeper is None:
+            keeper = next_in_ring(address, workers)
+            if keeper is None or not self._hold(keeper, workers[keeper]):
                 return
             made = self._task(address, copies, own)
             calls.append((own, keeper, self._task(keeper, keep, made), address))
@@ -311,6 +329,7 @@ class Fleet:
                 return
             self._keepers.update(dict.fromkeys(own, keeper))
         self._orders.clear()
+        self._exposed = False
         self._last_copy = time.perf_counter()
         self._cost_of_copy = self._last_copy - began
 

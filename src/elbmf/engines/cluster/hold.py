@@ -69,6 +69,10 @@ class Order(NamedTuple):
         Changes that a slab has seen when the order is carried out, this one included.
     changes : bool
         Whether this is a change; the first one may come at any turn.
+    token : str, optional
+        Names arguments that the workers have received before.
+    waits : bool
+        Leave the results on the worker, as its `Hold.outcome`.
     """
 
     operation: Callable[..., Any]
@@ -76,6 +80,8 @@ class Order(NamedTuple):
     fold: Callable[[Any, Any], Any] | None
     turn: int
     changes: bool
+    token: str | None = None
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,8 @@ class Hold:
         self._slabs: dict[int, Held] = {}
         self._kept: dict[int, tuple[int, Any]] = {}
         self._shared: dict[str, Any] = {}
+        self._received: tuple[str, tuple[Any, ...]] = ("", ())
+        self._outcome: dict[Any, Any] = {}
         self._pool = ThreadPoolExecutor(threads)
         # Linear algebra inside a slab stays on the slab's own thread.
         blas = SingleThreadedBlas()
@@ -180,13 +188,31 @@ class Hold:
 
         Returns
         -------
-        dict or Failure
-            Results by slab; or, folded, parts of their sum as of `TreeSum.parts`.
+        dict, bool or Failure
+            Results by slab; or, folded, parts of their sum as of `TreeSum.parts`. True if they are
+            to wait.
         """
         try:
-            return self._perform(order, sorted(numbers), count, apart or {})
+            self._outcome = self._perform(order, sorted(numbers), count, apart or {})
         except Exception as error:
             return Failure.of(error)
+        return True if order.waits else self.outcome()
+
+    def receive(self, token: str, arguments: tuple[Any, ...]) -> bool:
+        """Take in the arguments of orders to come."""
+        self._received = (token, arguments)
+        return True
+
+    def received(self, token: str) -> tuple[Any, ...]:
+        """Return what was received last."""
+        found, arguments = self._received
+        if found != token:
+            raise OutOfStepError("other arguments have come")
+        return arguments
+
+    def outcome(self) -> dict[Any, Any]:
+        """Return the results of the last order."""
+        return self._outcome
 
     def _perform(
         self, order: Order, numbers: list[int], count: int, apart: Mapping[int, tuple[Any, ...]]
@@ -196,7 +222,8 @@ class Hold:
         for held in slabs:
             if before and held.turn != before:
                 raise OutOfStepError(f"slab {held.number} is at {held.turn}, not {before}")
-        arguments = tuple(map(_aligned, order.arguments))
+        received = order.arguments if order.token is None else self.received(order.token)
+        arguments = tuple(map(_aligned, received))
         # What a slab that fails on the way has seen is unknown.
         for held in slabs:
             held.turn = -1
@@ -241,6 +268,7 @@ class Hold:
         self._slabs.clear()
         self._kept.clear()
         self._shared.clear()
+        self._received, self._outcome = ("", ()), {}
         self._release()
 
 
