@@ -1,6 +1,7 @@
 """Fitting on the workers of a Dask cluster, to data in a folder that they all reach."""
 
 import argparse
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,6 +74,9 @@ def on_cluster(
         from distributed import Client
     except ImportError:
         raise MissingExtraError("distributed", "dask", "--scheduler") from None
+    # What becomes of lost connections is told by us, without a trace of where it was noticed.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=_PATIENCE, direct_to_workers=True)
     except (OSError, ValueError) as error:
