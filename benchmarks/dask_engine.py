@@ -126,8 +126,8 @@ def model(folder: str, k: int, count: int) -> None:
                 size = 4 * padded_width(k) * n_resident
                 at_once = min(n_workers, available_cores())
                 terms.append([1.0, matrix.ones / at_once, size * n_workers])
-                # The quickest tell most of a machine that has other things to do.
-                measured.append(float(np.quantile(seconds[WARM_UP:], 0.25)))
+                # The quickest one tells most of a machine that has other things to do.
+                measured.append(min(seconds[WARM_UP:]))
                 print(
                     f"{n_workers} workers, {n_resident} resident rows, {matrix.ones} ones: "
                     f"{1e3 * measured[-1]:.1f} ms",

@@ -192,6 +192,18 @@ def test_wrong_values_are_told_with_their_place(client, shape):
         model.fit(da.zeros((0, 5)))
 
 
+def test_a_damaged_folder_is_told_by_the_worker_that_reads_it(client, tmp_path):
+    A = planted((400, 30))
+    folder = store(BooleanMatrix.from_array(A), tmp_path / "A.slabs").path
+    with DaskMatrix.from_folder(folder, client) as matrix:
+        assert matrix.ones == A.sum()
+    with (folder / "rows.ones.npy").open("r+b") as file:
+        file.seek(-100, os.SEEK_END)
+        file.write(b"\xff")
+    with pytest.raises(InputError, match=r"rows\.ones\.npy: the bytes from 0 on .* same path"):
+        DaskMatrix.from_folder(folder, client)
+
+
 def test_arrays_of_unknown_length_are_cut_along_the_rows(client):
     A = planted((400, 30))
     X = da.from_array(A, chunks=(100, 30))

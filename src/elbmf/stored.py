@@ -293,6 +293,29 @@ class StoredMatrix(BooleanMatrix):
             list(pool.map(lambda block: _verify_block(*block), blocks))
         self._verified = True
 
+    def verify_lines(self, side: int, low: int, high: int) -> None:
+        """Compare the blocks that some rows (0) or columns (1) lie in with their checksums.
+
+        Raises
+        ------
+        FileFormatError
+            If one differs; says where.
+        """
+        for missing, pattern in ((False, self), (True, self.hidden)):
+            if pattern is None:
+                continue
+            starts, ones = pattern.lines(side)
+            self._verify(array_name(side, _STARTS, missing=missing), starts, low, high + 1)
+            first, last = int(starts[low]), int(starts[high])
+            self._verify(array_name(side, _ONES, missing=missing), ones, first, last)
+
+    def _verify(self, name: str, array: NDArray[Any], first: int, last: int) -> None:
+        """Compare the blocks of some entries of an array with their checksums."""
+        checksums = self._note["arrays"][name]["crc32"]
+        size = array.itemsize
+        for number in range(first * size // BLOCK, -(-last * size // BLOCK)):
+            _verify_block(self.path / f"{name}.npy", number, checksums[number])
+
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
         return {
             side: (

@@ -159,6 +159,7 @@ def _read_lines(
 ) -> Reading | Failure:
     try:
         stored = StoredMatrix(path)
+        stored.verify_lines(axis, low, high)
         missing = None
         if stored.hidden is not None:
             missing = _lines_between(stored.hidden.lines(axis), low, high)
@@ -166,7 +167,7 @@ def _read_lines(
             stored.shape[1 - axis], _lines_between(stored.lines(axis), low, high), missing
         )
     except (FileFormatError, OSError) as error:
-        message = f"{error} All workers must reach the folder by this path; {address} does not."
+        message = f"{error} (On {address}: all workers must reach the folder by the same path.)"
         return Failure(FileFormatError(message), message)
     except Exception as error:
         return Failure.of(error)
