@@ -5,6 +5,7 @@ cells are missing, which are neither ones nor zeros. Nothing is thresholded sile
 not 0/1 is an error that shows the offending values.
 """
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,19 @@ class BooleanMatrix:
     def density(self) -> float:
         """Share of ones among the known cells."""
         return self.ones / self.known if self.known else 0.0
+
+    def fingerprint(self) -> str:
+        """Return a text that differs for matrices that differ."""
+        digest = hashlib.sha256(repr(self.shape).encode())
+        for pattern in (self, self.hidden):
+            if pattern is not None:
+                for array in (pattern.indptr, pattern.indices):
+                    for start in range(0, array.size, _CELLS_AT_ONCE):
+                        piece = array[start : start + _CELLS_AT_ONCE]
+                        # The same matrix may have come with indices of another size.
+                        digest.update(np.ascontiguousarray(piece, dtype=np.int64).data)
+                digest.update(b"hidden")
+        return digest.hexdigest()
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -26,7 +26,7 @@ from elbmf.packed import PackedFactors
 from elbmf.refine import LocalSearch
 from elbmf.threads import available_cores
 
-__all__ = ["Search"]
+__all__ = ["Place", "Search"]
 
 # Badly covered lines of either side that are tried as seeds in a systematic round.
 _SEEDS = 5
@@ -67,6 +67,27 @@ class Move(NamedTuple):
     dropped: int = -1
 
 
+class Place(NamedTuple):
+    """Where a search is, before one of its rounds.
+
+    Parameters
+    ----------
+    best, current : PackedFactors
+        The best so far, and those that moves are made on; often they are the same object.
+    left : int or None
+        Random rounds without a gain until moves are held to help no more; None while all moves
+        are tried.
+    work, least : int
+        Work done, and the least cost told.
+    """
+
+    best: PackedFactors
+    current: PackedFactors
+    left: int | None
+    work: int
+    least: int
+
+
 class Search:
     """Moves on Boolean factors until the work or the time is used up.
 
@@ -99,6 +120,7 @@ class Search:
         self._began = time.perf_counter()
         self._deadline = deadline
         self._observe = observe
+        self._keep: Callable[[Place], Any] | None = None
         self._least = _NEVER
         self._stopped = False
         self._generator = generator
@@ -131,12 +153,22 @@ class Search:
         spent = (time.perf_counter() - self._began) / (self._deadline - self._began)
         return min(max(self.work / self.most_work, spent), 1.0)
 
-    def improve(self, factors: PackedFactors) -> PackedFactors:
-        """Search from factors that have a spare component and are descended."""
-        self._least = factors.cost
-        best = current = self._fill(factors)
+    def improve(
+        self, start: PackedFactors | Place, keep: Callable[[Place], Any] | None = None
+    ) -> PackedFactors:
+        """Search from factors that have a spare component and are descended, or from a place.
+
+        Before every round, ``keep`` is told the place; from there, another search goes on in the
+        same way if its generator is brought to the same state.
+        """
+        self._keep = keep
+        if isinstance(start, Place):
+            best, current, left, self.work, self._least = start
+        else:
+            self._least, left = start.cost, None
+            best = current = self._fill(start)
         while not self.over and best.cost:
-            current = self._climb(current)
+            current, left = self._climb(best, current, left), None
             if current.cost < best.cost:
                 best = current
             elif current is not best and not self.over:
@@ -233,20 +265,21 @@ class Search:
             factors = better
         return factors
 
-    def _climb(self, factors: PackedFactors) -> PackedFactors:
-        """Make moves until they help no more."""
-        better: PackedFactors | None = factors
-        while better is not None:
-            factors = better
-            if self.over or not factors.cost:
-                return factors
-            better = self._try_all(factors)
+    def _climb(
+        self, best: PackedFactors, factors: PackedFactors, left: int | None
+    ) -> PackedFactors:
+        """Make moves until they help no more, from where ``left`` says, as in a `Place`."""
         patience = _PATIENCE * factors.n_slots
-        left = patience
-        while left and factors.cost and not self.over:
-            cost = factors.cost
-            factors = self._try_some(factors)
-            left = patience if factors.cost < cost else left - 1
+        while left != 0 and factors.cost and not self.over:
+            if self._keep is not None:
+                self._keep(Place(best, factors, left, self.work, self._least))
+            if left is None:
+                better = self._try_all(factors)
+                factors, left = (better, None) if better is not None else (factors, patience)
+            else:
+                cost = factors.cost
+                factors = self._try_some(factors)
+                left = patience if factors.cost < cost else left - 1
         return factors
 
     def _shake(self, factors: PackedFactors) -> PackedFactors:
