@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from elbmf.arrayfiles import ArrayWriter, blocks_of, map_array, sync_folder
 from elbmf.errors import FileFormatError, InputError
 from elbmf.step import Rows
-from elbmf.stepfiles import has_steps, remove_steps
+from elbmf.stepfiles import remove_steps
 
 __all__ = [
     "Checkpoint",
@@ -38,7 +38,7 @@ __all__ = [
 _FORMAT, _VERSION = "elbmf checkpoint", 1
 _NAME = re.compile(r"checkpoint-(\d+)\.(?:json|json\.part|.+\.npy)")
 _NOTE = re.compile(r"checkpoint-(\d+)\.json")
-_REMEDY = "Remove it to start anew."
+_REMEDY = "Remove it."
 
 # Entries of an array that are held in memory at once.
 _ENTRIES_AT_ONCE = 1 << 20
@@ -145,7 +145,8 @@ class CheckpointFolder:
             return Checkpoint(facts, arrays, " ".join(damages))
         if damages:
             raise FileFormatError(
-                f"{self.folder}: no checkpoint in it can be used: {' '.join(damages)}"
+                f"{self.folder}: no checkpoint in it can be used, so that the fit would have to "
+                f"start anew. {' '.join(damages)}"
             )
         return None
 
@@ -191,8 +192,8 @@ class CheckpointFolder:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a fit keeps checkpoints in a folder, or steps towards its number of components."""
-    return bool(_numbers(folder)) or has_steps(folder)
+    """Whether a fit keeps checkpoints in a folder."""
+    return bool(_numbers(folder))
 
 
 def noted_fit(folder: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Boolean factors as packed bits, in both directions, as the local search wants them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,9 +82,9 @@ class PackedFactors:
 
     @classmethod
     def from_bytes(
-        cls, data: NDArray[np.uint8], shape: tuple[int, int], n_slots: int, cost: int, spare: int
+        cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int, spare: int
     ) -> "PackedFactors":
-        """Undo `to_bytes`, also as to what the local search still has to look at."""
+        """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow."""
         U, V = np.zeros((shape[0], n_slots), np.bool_), np.zeros((n_slots, shape[1]), np.bool_)
         factors = cls.from_arrays(U, V, cost)
         factors.spare = spare

@@ -367,7 +367,7 @@ class ELBMF(RelaxedFactorizer):
             return stopped
 
         with Search(local, generator, work, deadline, observe) as search:
-            position, start = session.place or self._recombined(search, runs)
+            position, start = session.place or self._recombined(search, runs, session)
             best = runs[position]
             keep = session.keeper(position, self._epoch_work(local.A, self._rank))
             factors = search.improve(start, keep)
@@ -379,28 +379,25 @@ class ELBMF(RelaxedFactorizer):
         return best
 
     def _recombined(
-        self, search: Search, runs: list[FittedFactors]
+        self, search: Search, runs: list[FittedFactors], session: Session
     ) -> tuple[int, PackedFactors | Place]:
         """Refine what the runs have found, and recombine it; tell which of them was the best."""
-        k, local = self._rank, search.local
-        rounded, refined, reduced = [], [], []
-        for fitted in runs:
+        k, local, reduced = self._rank, search.local, list(session.reduced)
+        search.work += session.work
+        for fitted in runs[len(reduced) :]:
             factors = local.pack(fitted.U, fitted.V, with_spare=True)
-            rounded.append(factors.cost)
+            fitted.stages = {"rounding": factors.cost}
             local.descend(factors)
-            refined.append(factors.cost)
+            fitted.stages["refinement"] = factors.cost
             reduced.append(search.reduce(factors, k))
+            fitted.stages["reduction"] = reduced[-1].cost
             if search.interrupted:
                 break
+            session.keep_reduced(reduced[-1], search.work)
         run_losses = [factors.cost for factors in reduced]
         position = int(np.argmin(run_losses))
         best, factors = runs[position], reduced[position]
         best.run_losses = run_losses
-        best.stages = {
-            "rounding": rounded[position],
-            "refinement": refined[position],
-            "reduction": factors.cost,
-        }
         if factors.cost and not search.over:
             child = search.recombine([*reduced, *search.single_lines(k)], k)
             if child.cost < factors.cost:

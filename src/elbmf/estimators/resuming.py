@@ -108,6 +108,10 @@ class Session:
     ----------
     runs : list of (FittedFactors, int)
         What the finished runs have led to, and what it costs.
+    reduced : list of PackedFactors
+        What they were refined and reduced to, those of them that were.
+    work : int
+        What that took the search.
     result : FittedFactors or None
         What the fit has led to, if it has ended.
     began : float
@@ -130,12 +134,17 @@ class Session:
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
         self._place: tuple[int, Place] | None = None
+        self.reduced: list[PackedFactors] = []
+        self.work = 0
         self.runs: list[tuple[FittedFactors, int]] = []
         self.result: FittedFactors | None = None
         self.began = time.perf_counter()
         kept = folder.read() if folder is not None else None
         if kept is not None and (repeats or not kept.facts["finished"]):
             self._resume(kept)
+        else:
+            # From here on there is a fit to resume, with its seed, even if that was drawn.
+            self.write()
 
     @classmethod
     def of(
@@ -193,6 +202,12 @@ class Session:
             self._epochs, self._iterates = None, {}
             self._keep()
 
+    def keep_reduced(self, factors: PackedFactors, work: int) -> None:
+        """Keep what another run was reduced to, after so much work."""
+        self.reduced.append(factors)
+        self.work = work
+        self._keep()
+
     @property
     def place(self) -> tuple[int, Place] | None:
         """Which run the search goes on from, and where it is, if it had begun."""
@@ -215,6 +230,7 @@ class Session:
         def keep(place: Place) -> None:
             nonlocal due
             self._place, self._state = (run, place), self._generator.bit_generator.state
+            self.reduced = []
             if place.work >= due:
                 due = place.work + self._every * epoch
                 self.write()
@@ -230,7 +246,7 @@ class Session:
             return self.result
         found = find()
         if found.stop_reason != "callback":
-            self.result, self.runs = found, []
+            self.result, self.runs, self.reduced = found, [], []
             self._epochs, self._iterates, self._place = None, {}, None
             self._keep()
         return found
@@ -246,21 +262,30 @@ class Session:
         """
         if self._folder is None:
             return
+        found = [*(fitted for fitted, _ in self.runs), *([self.result] if self.result else [])]
+        packed = self.reduced
+        if self._place is not None:
+            best, current = self._place[1][:2]
+            packed = [best] if current is best else [best, current]
         facts: dict[str, Any] = {
             "finished": self.result is not None,
             "seconds": time.perf_counter() - self.began,
             "generator": self._state,
-            "runs": [{**_facts(fitted), "cost": cost} for fitted, cost in self.runs],
-            "result": None if self.result is None else _facts(self.result),
             "epochs": self._epochs,
-            "search": None,
+            "runs": [_facts(fitted) for fitted in found],
+            "costs": [cost for _, cost in self.runs],
+            "work": self.work,
+            "packed": [
+                {name: getattr(each, name) for name in ("shape", "n_slots", "cost", "spare")}
+                for each in packed
+            ],
+            "place": None if self._place is None else [self._place[0], *self._place[1][2:]],
         }
         arrays = dict(self._iterates)
-        found = [*(fitted for fitted, _ in self.runs), *([self.result] if self.result else [])]
         if found:
             arrays["runs"] = np.concatenate([factors_to_bytes(each.U, each.V) for each in found])
-        if self._place is not None:
-            facts["search"], arrays["search"] = _packed(*self._place)
+        if packed:
+            arrays["packed"] = np.concatenate([each.to_bytes() for each in packed])
         try:
             self._folder.write(Checkpoint(facts, arrays))
         except OSError as error:
@@ -283,15 +308,24 @@ class Session:
         self.began -= facts["seconds"]
         self._state = self._generator.bit_generator.state = facts["generator"]
         self._epochs = facts["epochs"]
-        bits, of_search = (np.asarray(arrays.pop(name, ())) for name in ("runs", "search"))
+        bits, words = (np.asarray(arrays.pop(name, ())) for name in ("runs", "packed"))
         self._iterates = arrays
+        found, packed = [], []
         for noted in facts["runs"]:
             fitted, bits = _fitted(noted, bits)
-            self.runs.append((fitted, noted["cost"]))
-        if facts["result"] is not None:
-            self.result, _ = _fitted(facts["result"], bits)
-        if facts["search"] is not None:
-            self._place = _unpacked(facts["search"], of_search)
+            found.append(fitted)
+        for noted in facts["packed"]:
+            packed.append(PackedFactors.from_bytes(words, **noted))
+            words = words[packed[-1].to_bytes().size :]
+        if facts["finished"]:
+            (self.result,) = found
+        else:
+            self.runs = list(zip(found, facts["costs"], strict=True))
+        if facts["place"] is not None:
+            run, *rest = facts["place"]
+            self._place = (run, Place(packed[0], packed[-1], *rest))
+        else:
+            self.reduced, self.work = packed, facts["work"]
         _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))
 
 
@@ -315,33 +349,6 @@ def _fitted(noted: dict[str, Any], bits: NDArray[Any]) -> tuple[FittedFactors, N
     fitted = FittedFactors(U, V, noted["n_iter"], noted["stop_reason"], history)
     fitted.stages, fitted.run_losses = noted["stages"], noted["run_losses"]
     return fitted, bits[factors_to_bytes(U, V).size :]
-
-
-def _packed(run: int, place: Place) -> tuple[dict[str, Any], NDArray[np.uint8]]:
-    """Return the place of a search as facts and bytes."""
-    distinct = [place.best] if place.current is place.best else [place.best, place.current]
-    facts = {
-        "run": run,
-        "factors": [
-            {"shape": each.shape, "n_slots": each.n_slots, "cost": each.cost, "spare": each.spare}
-            for each in distinct
-        ],
-        "left": place.left,
-        "work": place.work,
-        "least": place.least,
-    }
-    return facts, np.concatenate([each.to_bytes() for each in distinct])
-
-
-def _unpacked(facts: dict[str, Any], data: NDArray[np.uint8]) -> tuple[int, Place]:
-    """Undo `_packed`."""
-    pieces = np.split(data, len(facts["factors"]))
-    found = [
-        PackedFactors.from_bytes(piece, **{**noted, "shape": tuple(noted["shape"])})
-        for piece, noted in zip(pieces, facts["factors"], strict=True)
-    ]
-    place = Place(found[0], found[-1], facts["left"], facts["work"], facts["least"])
-    return facts["run"], place
 
 
 def _lists(history: dict[str, NDArray[Any]]) -> dict[str, list[Any]]:
