@@ -177,9 +177,8 @@ class CheckpointFolder:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            # The arrays are there for good before what names them, and that before others go.
-            sync_folder(self.folder)
             part.replace(path)
+            # It must be there for good before another goes.
             sync_folder(self.folder)
         except BaseException:
             _remove(path for path, own in _files(self.folder) if own == number)
