@@ -1,8 +1,8 @@
 """Fits that are killed with signal 9 and resumed: the same bits as unbroken ones, at what cost.
 
-Each data set is fitted by ``elbmf fit`` in processes of their own: unbroken, without checkpoints and
-with, in turns; then with a kill at each of some random moments, from the start of the fit to its
-end, and resumed; then one fit that is killed again and again.
+Each data set is fitted by ``elbmf fit`` in processes of their own: unbroken, without checkpoints
+and with, in turns; then with a kill at each of some random moments, from the start of the fit to
+its end, and resumed; then one fit that is killed again and again.
 """
 
 import argparse
@@ -47,6 +47,7 @@ class Fits:
         self._command = [sys.executable, "-m", "elbmf", "fit", str(matrix), "-k", str(arguments.k)]
         self._command += ["--seed", str(arguments.seed), "--quiet", "-o"]
         self._count = 0
+        self._preparing = np.inf
 
     def start(self, *, checkpoint: bool = True) -> tuple["subprocess.Popen[bytes]", Path]:
         """Start a fit, which goes on from a checkpoint if there is one."""
@@ -58,18 +59,23 @@ class Fits:
 
     def fit(self, *, checkpoint: bool = True) -> SavedModel:
         """Fit to the end."""
+        began = time.perf_counter()
         process, output = self.start(checkpoint=checkpoint)
         if process.wait():
             raise SystemExit(f"{' '.join(self._command)} failed")
-        return load_model(output)
+        model = load_model(output)
+        preparing = time.perf_counter() - began - model.info["seconds"]
+        self._preparing = min(self._preparing, preparing)
+        return model
 
     def kill(self, seconds: float) -> str:
         """Start a fit, kill it so many seconds after it has begun; tell where it was then."""
         resumes = has_checkpoint(self.kept)
         process, _ = self.start()
-        if not resumes:
-            while not has_checkpoint(self.kept) and process.poll() is None:
-                time.sleep(0.001)
+        if resumes:
+            time.sleep(self._preparing)
+        while not has_checkpoint(self.kept) and process.poll() is None:
+            time.sleep(0.001)
         time.sleep(seconds)
         ended = process.poll() is not None
         if not ended:

@@ -32,6 +32,10 @@ _LOG = logging.getLogger(__name__)
 
 _FACTORS = ("U", "Vt")
 
+# Share of the time that checkpoints may take: where epochs are quicker than the disk, there are
+# fewer than asked for, and a fraction of a second more is to be done again.
+_MOST_TIME = 0.04
+
 # Parameters on which no result depends; what is binarised is told by the data.
 _IMMATERIAL = frozenset(
     (
@@ -130,6 +134,7 @@ class Session:
         self._folder = folder
         self._every = every
         self._warned = False
+        self._affordable = -np.inf
         self._state: Any = generator.bit_generator.state
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
@@ -180,7 +185,8 @@ class Session:
 
     def keep_epoch(self, state: State, trace: Trace, stop: StopRule, *, at_once: bool) -> None:
         """Keep where a run is, if it is time for that or it must be at once."""
-        if self._folder is None or not (at_once or state.iteration % self._every == 0):
+        due = state.iteration % self._every == 0 and time.perf_counter() >= self._affordable
+        if self._folder is None or not (due or at_once):
             return
         self._epochs = {
             "epoch": state.iteration,
@@ -231,7 +237,7 @@ class Session:
             nonlocal due
             self._place, self._state = (run, place), self._generator.bit_generator.state
             self.reduced = []
-            if place.work >= due:
+            if place.work >= due and time.perf_counter() >= self._affordable:
                 due = place.work + self._every * epoch
                 self.write()
 
@@ -286,6 +292,7 @@ class Session:
             arrays["runs"] = np.concatenate([factors_to_bytes(each.U, each.V) for each in found])
         if packed:
             arrays["packed"] = np.concatenate([each.to_bytes() for each in packed])
+        began = time.perf_counter()
         try:
             self._folder.write(Checkpoint(facts, arrays))
         except OSError as error:
@@ -297,6 +304,8 @@ class Session:
                     f"({error.strerror or error}). The fit goes on, and the last checkpoint that "
                     "could be is kept. Make room on the disk."
                 )
+        ended = time.perf_counter()
+        self._affordable = ended + (ended - began) * (1 / _MOST_TIME - 1)
 
     def _resume(self, kept: Checkpoint) -> None:
         if kept.damage:
