@@ -305,6 +305,12 @@ def test_threads_and_other_immaterial_things_may_change(tmp_path, unbroken):
     assert_same(resumed(tmp_path, n_jobs=2, checkpoint_every=3, binarize=0.5)[0], unbroken[0])
 
 
+def test_a_fit_from_the_disk_goes_on_in_memory_and_back(tmp_path, unbroken):
+    killed(tmp_path, at=12, memory_limit=1000)
+    killed(tmp_path, at=12)
+    assert_same(resumed(tmp_path, memory_limit=1000)[0], unbroken[0])
+
+
 @pytest.mark.filterwarnings("ignore:Stopped after")
 def test_given_factors_and_functions_are_known_again(tmp_path):
     start = np.full((70, 5), 0.3), np.full((5, 50), 0.3)
@@ -398,6 +404,7 @@ def test_a_stored_matrix_is_told_by_its_checksums(tmp_path):
     one, same = store(A, tmp_path / "one"), store(A, tmp_path / "same")
     other = store(BooleanMatrix.from_array(TILES[:, ::-1]), tmp_path / "other")
     assert one.fingerprint() == same.fingerprint() != other.fingerprint()
+    assert one.fingerprint() == A.fingerprint()
     for path in (tmp_path / "one").glob("*.npy"):
         os.truncate(path, 0)  # They are not read.
     assert one.fingerprint() == same.fingerprint()

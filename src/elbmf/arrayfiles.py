@@ -6,6 +6,7 @@ verified.
 
 import os
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -14,8 +15,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError
+from elbmf.paging import map_file
 
-__all__ = ["ArrayWriter", "Block", "blocks_of", "map_array", "sync_folder"]
+__all__ = ["ArrayWriter", "Block", "blocks_of", "checksums_of", "map_array", "sync_folder"]
 
 # Bytes that have a checksum of their own.
 BLOCK = 1 << 24
@@ -41,40 +43,70 @@ class ArrayWriter:
         self._written = 0
         header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
         npy.write_array_header_1_0(self._file, {**header, "shape": self._shape})
-        self._checksums: list[int] = []
-        self._checksum, self._in_block = 0, 0
+        self._checksums = _Checksums()
 
     def write(self, entries: NDArray[Any]) -> None:
         """Append some entries."""
-        data = np.ascontiguousarray(entries, dtype=self._dtype).reshape(-1).view(np.uint8).data
+        data = _bytes_of(entries, self._dtype)
         self._file.write(data)
         self._written += entries.size
-        while data.nbytes:
-            piece = data[: BLOCK - self._in_block]
-            self._checksum = zlib.crc32(piece, self._checksum)
-            self._in_block += piece.nbytes
-            if self._in_block == BLOCK:
-                self._end_block()
-            data = data[piece.nbytes :]
+        self._checksums.add(data)
 
     def close(self) -> dict[str, Any]:
         """Finish the file and return what to note of it."""
-        if self._in_block:
-            self._end_block()
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
         length = int(np.prod(self._shape))
         assert self._written == length
-        return {"dtype": self._dtype.str, "length": length, "crc32": self._checksums}
+        return {"dtype": self._dtype.str, "length": length, "crc32": self._checksums.values}
 
     def abandon(self) -> None:
         """Close the file as it is."""
         self._file.close()
 
-    def _end_block(self) -> None:
-        self._checksums.append(self._checksum)
-        self._checksum, self._in_block = 0, 0
+
+class _Checksums:
+    """Checksums of blocks of bytes that come in pieces."""
+
+    def __init__(self) -> None:
+        self._of_blocks: list[int] = []
+        self._last, self._in_last = 0, 0
+
+    def add(self, data: memoryview) -> None:
+        while data.nbytes:
+            piece = data[: BLOCK - self._in_last]
+            self._last = zlib.crc32(piece, self._last)
+            self._in_last += piece.nbytes
+            if self._in_last == BLOCK:
+                self._of_blocks.append(self._last)
+                self._last, self._in_last = 0, 0
+            data = data[piece.nbytes :]
+
+    @property
+    def values(self) -> list[int]:
+        return [*self._of_blocks, *([self._last] if self._in_last else [])]
+
+
+def checksums_of(arrays: Iterable[NDArray[Any]], dtype: Any) -> list[int]:
+    """Return the checksums that `ArrayWriter` would note of arrays, one after the other.
+
+    Parameters
+    ----------
+    arrays : iterable of ndarray
+        Of one dimension.
+    dtype : dtype
+        Type in which they would be written.
+    """
+    checksums, at_once = _Checksums(), BLOCK // 16
+    for array in arrays:
+        for start in range(0, array.size, at_once):
+            checksums.add(_bytes_of(array[start : start + at_once], dtype))
+    return checksums.values
+
+
+def _bytes_of(entries: NDArray[Any], dtype: Any) -> memoryview:
+    return np.ascontiguousarray(entries, dtype=dtype).reshape(-1).view(np.uint8).data
 
 
 def map_array(path: Path, noted: dict[str, Any], remedy: str) -> NDArray[Any]:
@@ -110,7 +142,7 @@ def map_array(path: Path, noted: dict[str, Any], remedy: str) -> NDArray[Any]:
             f"{path}: expected {expected} bytes of data, found {found}: the file is truncated "
             f"or not of this folder. {remedy}"
         )
-    return np.memmap(path, noted["dtype"], "c", offset, (noted["length"],)).view(np.ndarray)
+    return map_file(path, noted["dtype"], offset, noted["length"])
 
 
 class Block(NamedTuple):

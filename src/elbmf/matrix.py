@@ -6,12 +6,14 @@ not 0/1 is an error that shows the offending values.
 """
 
 import hashlib
+import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.arrayfiles import checksums_of
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
@@ -80,17 +82,20 @@ class BooleanMatrix:
         return self.ones / self.known if self.known else 0.0
 
     def fingerprint(self) -> str:
-        """Return a text that differs for matrices that differ."""
-        digest = hashlib.sha256(repr(self.shape).encode())
+        """Return a text that differs for matrices that differ, wherever they are."""
+        text = json.dumps([list(self.shape), self._checksums()])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _checksums(self) -> list[list[int]]:
+        """Return those that the files of the rows would have, were the matrix stored."""
+        found = []
         for pattern in (self, self.hidden):
             if pattern is not None:
-                for array in (pattern.indptr, pattern.indices):
-                    for start in range(0, array.size, _CELLS_AT_ONCE):
-                        piece = array[start : start + _CELLS_AT_ONCE]
-                        # The same matrix may have come with indices of another size.
-                        digest.update(np.ascontiguousarray(piece, dtype=np.int64).data)
-                digest.update(b"hidden")
-        return digest.hexdigest()
+                found.append(checksums_of([pattern.indptr], np.int64))
+                ones = pattern.indices[: pattern.ones]
+                number = self.index_type(self.shape[1])
+                found.append(checksums_of([ones, np.zeros(PADDING)], number))
+        return found
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -250,6 +255,10 @@ class BooleanMatrix:
         """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
         nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
         return (self.hidden or BooleanMatrix(self.shape, *nowhere)).lines(axis)
+
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return zeros, for something that is as large as the data: made where the data lies."""
+        return np.zeros(shape, dtype)
 
     @staticmethod
     def index_type(length: int) -> Any:

@@ -12,7 +12,6 @@ of each file has a checksum.
     rows.names.json, columns.names.json names, one JSON text a line
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -35,7 +34,8 @@ __all__ = ["FolderWriter", "StoredMatrix", "store"]
 NOTE = "matrix.json"
 _FORMAT, _VERSION = "elbmf slabs", 1
 SIDES = ("rows", "columns")
-_STARTS, _ONES, _MISSING = "starts", "ones", "missing"
+_WHAT = _STARTS, _ONES = ("starts", "ones")
+_MISSING = "missing"
 _REMEDY = "Convert the data again."
 
 
@@ -181,6 +181,7 @@ class StoredMatrix(BooleanMatrix):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._verified = False
         self._note = _read_note(self.path)
         n, m = (int(length) for length in self._note["shape"])
         hidden = None
@@ -211,19 +212,24 @@ class StoredMatrix(BooleanMatrix):
             )
         return names
 
-    def fingerprint(self) -> str:
-        """Return a text that differs for matrices that differ, from the checksums alone."""
-        noted = json.dumps([self._note["shape"], self._note["arrays"]], sort_keys=True)
-        return hashlib.sha256(noted.encode()).hexdigest()
+    def _checksums(self) -> list[list[int]]:
+        """Return those of the files of the rows, as they are noted."""
+        names = (
+            array_name(0, what, missing=missing) for missing in (False, True) for what in _WHAT
+        )
+        arrays = self._note["arrays"]
+        return [arrays[name]["crc32"] for name in names if name in arrays]
 
     def verify(self) -> None:
-        """Compare every block with its checksum.
+        """Compare every block with its checksum, the first time.
 
         Raises
         ------
         FileFormatError
             If one differs; says where.
         """
+        if self._verified:
+            return
         blocks = [
             block
             for name, noted in self._note["arrays"].items()
@@ -231,6 +237,7 @@ class StoredMatrix(BooleanMatrix):
         ]
         with ThreadPoolExecutor(available_cores()) as pool:
             list(pool.map(Block.verify, blocks))
+        self._verified = True
 
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
         return {
