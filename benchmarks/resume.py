@@ -26,6 +26,8 @@ from elbmf.io import SavedModel, load_model
 
 GENERATED = "tiles, 3000×2000"
 
+ENDED = "had ended"
+
 
 class Fits:
     """Fits of one matrix by the command.
@@ -49,21 +51,21 @@ class Fits:
         self._count = 0
         self._preparing = np.inf
 
-    def start(self, *, checkpoint: bool = True) -> tuple["subprocess.Popen[bytes]", Path]:
-        """Start a fit, which goes on from a checkpoint if there is one."""
+    def start(self, *, checkpoint: bool = True) -> "subprocess.Popen[bytes]":
+        """Start a fit, which goes on from a checkpoint if there is one; set ``output``."""
         self._count += 1
-        output = self.folder / f"result{self._count}"
+        self.output = self.folder / f"result{self._count}"
         flags = ["--checkpoint", str(self.kept), "--every", str(self._every), "--resume"]
-        command = [*self._command, str(output), *(flags if checkpoint else [])]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL), output
+        command = [*self._command, str(self.output), *(flags if checkpoint else [])]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
     def fit(self, *, checkpoint: bool = True) -> SavedModel:
         """Fit to the end."""
         began = time.perf_counter()
-        process, output = self.start(checkpoint=checkpoint)
+        process = self.start(checkpoint=checkpoint)
         if process.wait():
             raise SystemExit(f"{' '.join(self._command)} failed")
-        model = load_model(output)
+        model = load_model(self.output)
         preparing = time.perf_counter() - began - model.info["seconds"]
         self._preparing = min(self._preparing, preparing)
         return model
@@ -71,7 +73,7 @@ class Fits:
     def kill(self, seconds: float) -> str:
         """Start a fit, kill it so many seconds after it has begun; tell where it was then."""
         resumes = has_checkpoint(self.kept)
-        process, _ = self.start()
+        process = self.start()
         if resumes:
             time.sleep(self._preparing)
         while not has_checkpoint(self.kept) and process.poll() is None:
@@ -81,7 +83,7 @@ class Fits:
         if not ended:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
-        return "had ended" if ended else self.place()
+        return ENDED if ended else self.place()
 
     def place(self) -> str:
         """Tell what the last checkpoint holds."""
@@ -144,11 +146,11 @@ def compare(name: str, matrix: Path, arguments: argparse.Namespace) -> bool:
             good &= equal
             told = "the same bits" if equal else "NOT THE SAME"
             print(f"  killed after {moment:6.2f} s ({place}): {told}", flush=True)
-        places = [
-            fits.kill(seconds)
-            for seconds in generator.random(arguments.kills) * 2 * kept / max(arguments.kills, 1)
-        ]
-        equal = same(fits.fit(), expected)
+        places = []
+        while len(places) < arguments.kills and places[-1:] != [ENDED]:
+            places.append(fits.kill(generator.random() * kept))
+        model = load_model(fits.output) if places[-1:] == [ENDED] else fits.fit()
+        equal = same(model, expected)
         good &= equal
         told = "the same bits" if equal else "NOT THE SAME"
         print(f"  killed again and again ({'; '.join(places)}): {told}", flush=True)

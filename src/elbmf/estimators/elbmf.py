@@ -28,6 +28,7 @@ from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import PackedFactors
+from elbmf.pooling import make_do, single_lines
 from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
@@ -165,7 +166,7 @@ class ELBMF(RelaxedFactorizer):
         ended leaves its result there, until another fit is given the folder.
     checkpoint_every : int, default=20
         Epochs from one checkpoint to the next; in the search, about the time of so many. Fewer
-        are written where they would take more than a twenty-fifth of the time.
+        are written where they would take more than a twentieth of the time.
     random_state : int, RandomState instance or None
         Seed of the random start.
 
@@ -291,9 +292,7 @@ class ELBMF(RelaxedFactorizer):
             # It ends the fit, whichever run was the best until then.
             best.stop_reason = "callback"
         if local is not None and stopped:
-            with Search(local, generator, most_work=0) as search:
-                factors = local.pack(best.U, best.V, with_spare=True)
-                factors = search.make_do(factors, self._rank)
+            factors = make_do(local, local.pack(best.U, best.V, with_spare=True), self._rank)
             best.U, best.V = factors.to_arrays()
             best.stages["refinement"] = factors.cost
         _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
@@ -400,7 +399,7 @@ class ELBMF(RelaxedFactorizer):
         best, factors = runs[position], reduced[position]
         best.run_losses = run_losses
         if factors.cost and not search.over:
-            child = search.recombine([*reduced, *search.single_lines(k)], k)
+            child = search.recombine([*reduced, *single_lines(local, k)], k)
             if child.cost < factors.cost:
                 factors = child
         best.stages["recombination"] = factors.cost

@@ -34,7 +34,7 @@ _FACTORS = ("U", "Vt")
 
 # Share of the time that checkpoints may take: where epochs are quicker than the disk, there are
 # fewer than asked for, and a fraction of a second more is to be done again.
-_MOST_TIME = 0.04
+_MOST_TIME = 0.05
 
 # Parameters on which no result depends; what is binarised is told by the data.
 _IMMATERIAL = frozenset(

@@ -80,7 +80,7 @@ class RoundedNMF(SingleRunFactorizer):
         ended leaves its result there, until another fit is given the folder.
     checkpoint_every : int, default=20
         Epochs from one checkpoint to the next. Fewer are written where they would take more than
-        a twenty-fifth of the time.
+        a twentieth of the time.
     random_state : int, RandomState instance or None
         Seed of the start.
 
