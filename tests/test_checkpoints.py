@@ -192,7 +192,7 @@ def fit(request):
 
 @pytest.mark.filterwarnings("ignore:Stopped after")
 @given(data=st.data())
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_a_fit_that_is_killed_anywhere_goes_on_to_the_same_end(fit, tmp_path_factory, data):
     make, hidden, expected, reports = fit
     folder = tmp_path_factory.mktemp("checkpoint")
@@ -561,7 +561,7 @@ import sys
 import numpy as np
 from elbmf import ELBMF
 
-A = np.random.default_rng(0).random((300, 200)) < 0.1
+A = np.random.default_rng(0).random((200, 100)) < 0.1
 model = ELBMF(8, max_iter=200, effort=0.3, random_state=0)
 model.set_params(checkpoint=sys.argv[1], checkpoint_every=5).fit(A)
 np.savez(sys.argv[2], U=model.membership_, V=model.components_)
@@ -587,7 +587,7 @@ def test_a_process_that_is_killed_goes_on(tmp_path):
     assert not (tmp_path / "never.npz").exists()
     assert has_checkpoint(kept)
     assert start(kept, tmp_path / "resumed.npz").wait() == 0
-    A = np.random.default_rng(0).random((300, 200)) < 0.1
+    A = np.random.default_rng(0).random((200, 100)) < 0.1
     expected = ELBMF(8, max_iter=200, effort=0.3, random_state=0).fit(A)
     with np.load(tmp_path / "resumed.npz") as found:
         np.testing.assert_array_equal(found["U"], expected.membership_)

@@ -1,9 +1,7 @@
 """``elbmf fit --checkpoint DIR --resume``: fits that go on from where they were."""
 
 import json
-import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -149,16 +147,21 @@ def test_the_number_of_components_is_looked_for_step_by_step(elbmf, kill):
     assert not Path("kept").exists()
 
 
-def test_ctrl_c_leaves_a_checkpoint(start, noise, tmp_path):
-    kept = tmp_path / "kept"
-    command = ["fit", noise, "-k", 6, "--max-iter", 100_000, "-o", tmp_path / "model", "--seed", 0]
-    process = start(*command, "--checkpoint", kept)
-    until = time.monotonic() + 60
-    while len(list(kept.glob("*.json"))) < 2 and time.monotonic() < until:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert process.returncode == 130
-    assert "--resume --overwrite goes on from there" in said.decode()
-    assert has_checkpoint(kept)
-    assert os.path.exists(tmp_path / "model")
+def test_ctrl_c_leaves_a_checkpoint(elbmf, monkeypatch):
+    assert elbmf(*FIT[:-1], "unbroken", "--seed", 3).code == 0
+    with monkeypatch.context() as patched:
+        progress = Progress.__call__
+
+        def interrupted(self, report):
+            progress(self, report)
+            if self.iterations == 4:
+                signal.raise_signal(signal.SIGINT)
+
+        patched.setattr(Progress, "__call__", interrupted)
+        result = elbmf(*FIT, "--seed", 3, *KEPT)
+    assert result.code == 130
+    assert "The same command with --resume --overwrite goes on from there" in result.err
+    assert has_checkpoint(Path("kept"))
+    elbmf(*FIT, "--seed", 3, *KEPT, "--resume").assert_error("model", "--overwrite")
+    assert elbmf(*FIT, "--seed", 3, *KEPT, "--resume", "--overwrite").code == 0
+    assert_same_factors("model", "unbroken")

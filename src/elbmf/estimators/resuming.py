@@ -199,7 +199,7 @@ class Session:
             self._iterates[name] = iterate.current
             if iterate.previous is not None:
                 self._iterates[f"{name}.previous"] = iterate.previous
-        self._keep()
+        self._keep(at_once=True)
 
     def keep_run(self, fitted: FittedFactors, cost: int) -> None:
         """Keep what a run has led to, unless a callback has ended it."""
@@ -254,12 +254,14 @@ class Session:
         if found.stop_reason != "callback":
             self.result, self.runs, self.reduced = found, [], []
             self._epochs, self._iterates, self._place = None, {}, None
-            self._keep()
+            self._keep(at_once=True)
         return found
 
-    def _keep(self) -> None:
+    def _keep(self, *, at_once: bool = False) -> None:
+        """Keep what there is now, together with what comes next if it is too early to write."""
         self._state = self._generator.bit_generator.state
-        self.write()
+        if at_once or time.perf_counter() >= self._affordable:
+            self.write()
 
     def write(self) -> None:
         """Write what there is to keep; where that fails, say so once, and go on.
