@@ -43,7 +43,7 @@ def on_device(A, omega, share=None):
     """Let the data take all the memory of the device that it wants, or a share of that."""
     pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
     memory = None if share is None else max(1, int(share * 8 * A.ones))
-    return TorchEngine(A, omega, "cpu", memory=memory)
+    return TorchEngine(A, omega, "cpu", n_jobs=1, memory=memory)
 
 
 # Each makes an engine for a matrix in which ones have a weight. All these get the same bits.

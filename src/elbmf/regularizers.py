@@ -107,7 +107,7 @@ class ELB(Regularizer):
         }[self.variant]
 
     def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:  # noqa: D102
-        centre = xp.where(x <= 0.5, xp.zeros_like(x), xp.ones_like(x))
+        centre = xp.clip(xp.sign(x - 0.5), 0, None)
         d = x - centre
         if self.variant == "exact":
             moved = (xp.clip(d - kappa, 0, None) + xp.clip(d + kappa, None, 0)) * (1 / (1 + lam))

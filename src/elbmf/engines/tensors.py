@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import threshold
 
 from elbmf.engines.base import Product
 from elbmf.kernels.steps import HUGE, TINY
@@ -154,8 +155,8 @@ class TensorFactor(Factor):
         current = self.current[rows]
         if self.previous is None:
             return current.clone() if out is None else out.copy_(current)
-        point = torch.sub(current, self.previous[rows], out=out)
-        return point.mul_(beta).add_(current)
+        change = torch.sub(current, self.previous[rows], out=out)
+        return torch.add(current, change, alpha=beta, out=change)
 
     def replace(self, rows: slice, last: Tensor, current: Tensor) -> None:
         """Take over the new iterate of some rows, and what becomes the last one."""
@@ -246,10 +247,11 @@ class Sums:
     def of(self, rows: Tensor, before: Tensor | None) -> list[Tensor]:
         """Return what some rows of the factor add, and what was changed since ``before``."""
         wide = self._gap.dtype
-        terms = [(rows.T @ rows).to(wide), rows.sum(dim=0, dtype=wide)]
+        terms = [(rows.T @ rows).to(wide), rows.sum(dim=0).to(wide)]
         if before is not None:
-            gap = torch.minimum(rows.abs(), (rows - 1).abs())
-            terms += [gap.sum(dtype=wide), ((rows > 0.5) != (before > 0.5)).sum()]
+            gap = torch.minimum(rows, (rows - 1).abs_())  # no entry is negative
+            flips = ((rows > 0.5) != (before > 0.5)).count_nonzero()
+            terms += [gap.sum().to(wide), flips]
         return terms
 
     def add(self, terms: list[Tensor]) -> None:
@@ -289,7 +291,7 @@ def step_down(step: HalfStep, point: Tensor, product: Tensor) -> Tensor:
         The product of the rows with the data, P.
     """
     _, kappa, lam = step.regularizer.arguments(*step.strength, step.gram.dtype)
-    curvature = point @ moved(step.gram, point.device)
-    down = point - (curvature - product).mul_(step.step)
+    gradient = torch.addmm(product, point, moved(step.gram, point.device), beta=-1)
+    down = torch.sub(point, gradient, alpha=step.step)
     fresh = step.regularizer.formula(torch, down, kappa, lam)
-    return torch.where(fresh > TINY, fresh.clamp(max=HUGE), torch.zeros_like(fresh))
+    return threshold(fresh.clamp_(max=HUGE), TINY, 0.0)
