@@ -150,6 +150,14 @@ def test_weights_and_missing_cells_from_the_estimator():
     np.testing.assert_array_equal(cover[~mask], A[~mask].astype(bool))
 
 
+def test_data_from_the_disk():
+    data = make_tiles((200, 120), 4, height=(20, 40), noise=0.02, random_state=0)
+    options = {"n_components": 4, "random_state": 0, "n_jobs": 1, "device": "cpu"}
+    plain = ELBMF(**options).fit(data.A)
+    paged = ELBMF(**options, memory_limit="1kB").fit(data.A)
+    np.testing.assert_array_equal(paged.components_, plain.components_)
+
+
 def test_threads_are_those_asked_for_until_the_end():
     before = torch.get_num_threads()
     with TorchEngine(random_matrix((9, 5), 0.5), n_jobs=3):
@@ -237,7 +245,7 @@ def test_data_leaves_the_device_where_there_is_no_room_beside_it(monkeypatch):
 
 def test_no_room_at_all_is_told(monkeypatch):
     monkeypatch.setattr(tensor_cells, "storage", too_large(0))
-    with pytest.raises(DeviceMemoryError, match=r"'cpu'.*a single line.*2.00 GiB\. Take fewer"):
+    with pytest.raises(DeviceMemoryError, match=r"'cpu'.*a single line.*2.00 GiB\)\. Take fewer"):
         ELBMF(2, n_jobs=1, device="cpu").fit(np.eye(4))
 
 

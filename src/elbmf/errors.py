@@ -83,7 +83,7 @@ class DeviceMemoryError(MemoryError):
     def __init__(self, device: str, what: str, said: str) -> None:
         first, *_ = said.strip().splitlines() or ["no reason given"]
         super().__init__(
-            f"device={device!r} has no room for {what}: {first} Take fewer components, see that "
-            "nothing else has its memory, or leave the device out: the epochs then run in the "
-            "memory of this machine, or within a memory_limit that you set."
+            f"device={device!r} has no room for {what} (torch says: {first.rstrip('.')}). Take "
+            "fewer components, see that nothing else has its memory, or leave the device out: the "
+            "epochs then run in the memory of this machine, or within a memory_limit that you set."
         )
