@@ -243,6 +243,7 @@ class StoredMatrix(BooleanMatrix):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._verified = False
         self._note = _read_note(self.path)
         n, m = (int(length) for length in self._note["shape"])
         hidden = None
@@ -274,13 +275,15 @@ class StoredMatrix(BooleanMatrix):
         return names
 
     def verify(self) -> None:
-        """Compare every block with its checksum.
+        """Compare every block with its checksum, the first time.
 
         Raises
         ------
         FileFormatError
             If one differs; says where.
         """
+        if self._verified:
+            return
         blocks = [
             (self.path / f"{name}.npy", start, checksum)
             for name, noted in self._note["arrays"].items()
@@ -288,6 +291,7 @@ class StoredMatrix(BooleanMatrix):
         ]
         with ThreadPoolExecutor(available_cores()) as pool:
             list(pool.map(lambda block: _verify_block(*block), blocks))
+        self._verified = True
 
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
         return {
