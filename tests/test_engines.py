@@ -212,7 +212,8 @@ def test_advance_updates_the_resident_factor(make_engine):
         load(engine, resident, streamed)
         product, _ = engine.sweep(resident.current, None)
         kept = product.plain.copy()
-        expected = ELB().prox(x.current - step.step * (x.current @ step.gram - kept), *step.strength)
+        gradient = x.current @ step.gram - kept
+        expected = ELB().prox(x.current - step.step * gradient, *step.strength)
         summary = engine.advance(resident, step, product)
         np.testing.assert_allclose(resident.values, expected[:, :3], atol=1e-9)
         np.testing.assert_array_equal(product.plain, kept)

@@ -216,7 +216,7 @@ def too_large(lines):
     moving = tensor_cells.storage
 
     def move(arrays, like):
-        if len(arrays) == 1 and arrays[0].shape[0] > lines or arrays[0].shape[0] - 1 > lines:
+        if arrays[0].shape[0] - (len(arrays) > 1) > lines:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore.")
         return moving(arrays, like)
 
@@ -227,6 +227,32 @@ def too_large(lines):
 def test_batches_shrink_until_they_fit(density, monkeypatch):
     monkeypatch.setattr(tensor_cells, "storage", too_large(12))
     assert_same(random_matrix((90, 40), density, hidden=0.1), 2.0)
+
+
+def test_data_stays_on_the_device_if_there_is_room(monkeypatch):
+    moving, calls = tensor_cells.storage, []
+
+    def move(arrays, like):
+        calls.append(arrays)
+        return moving(arrays, like)
+
+    monkeypatch.setattr(tensor_cells, "storage", move)
+    A = random_matrix((90, 40), 0.2)
+    assert_same(A)
+    assert len(calls) == 1
+    monkeypatch.setattr(tensors, "free_memory", lambda device: 8 * A.ones)
+    assert_same(A)
+    assert len(calls) > 1 + 31 * 3  # in every epoch, and before the first
+
+
+def test_free_memory_counts_what_torch_keeps_for_later(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (1000, 2000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 300)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda: 100)
+    assert tensors.free_memory("cuda") == 1200
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 900)
+    monkeypatch.setattr(torch.mps, "driver_allocated_memory", lambda: 100)
+    assert tensors.free_memory("mps") == 800
 
 
 def test_data_leaves_the_device_where_there_is_no_room_beside_it(monkeypatch):

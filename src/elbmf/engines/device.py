@@ -89,6 +89,7 @@ class TorchEngine(Engine):
         # How much more than others they weigh, likewise.
         self._excess = {cells.value: cells.excess for cells in whole.reweighed}
         self._factor: Any = None
+        self._product: Any = None
         self._batches: list[Batch] = []
         self._made_for: tuple[Any, int] | None = None
 
@@ -138,6 +139,7 @@ class TorchEngine(Engine):
         width = resident.current.shape[1]
         if (number, width) != self._made_for:
             self._batches = []
+        self._factor = self._product = None  # makes room for others
         self._factor = self.home(streamed, number, inertia=resident.previous is not None)
         rows, parts = self.matrix.n_resident, 1 + self.matrix.reweighed
         self._product = self._sparing(
