@@ -59,11 +59,11 @@ class DiskFullError(OSError):
 
     def __init__(self, folder: str | os.PathLike[str], what: str, error: OSError) -> None:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        remedy = "Free some room, or" if full else "See that it can be written to, or"
+        remedy = "Free some room there" if full else "See that it can be written to"
         super().__init__(
             error.errno or errno.EIO,
-            f"{os.fspath(folder)}: {what} could not be had there ({error.strerror or error}). "
-            f"{remedy} use another folder: set the environment variable TMPDIR for scratch files.",
+            f"{os.fspath(folder)}: there is no room for {what} ({error.strerror or error}). "
+            f"{remedy}, or work in another folder.",
         )
 
 
