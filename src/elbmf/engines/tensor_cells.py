@@ -51,7 +51,7 @@ class Storage(Protocol):
         """Return Σ (value − p)² over the cells."""
 
 
-class Pattern(NamedTuple):
+class Lists(NamedTuple):
     """Cells in lists, one for each line: where they begin, and the rows they name."""
 
     indptr: Any
@@ -63,11 +63,11 @@ class Bags:
 
     Parameters
     ----------
-    of_lines, of_rows : Pattern
+    of_lines, of_rows : Lists
         For each line its resident rows, and for each resident row its lines.
     """
 
-    def __init__(self, of_lines: Pattern, of_rows: Pattern) -> None:
+    def __init__(self, of_lines: Lists, of_rows: Lists) -> None:
         self._of_lines = of_lines
         self._of_rows = of_rows
 
@@ -92,7 +92,7 @@ class Bags:
         return residuals.square().sum(dtype=wide_type(lines.device))
 
     @staticmethod
-    def _products(pattern: Pattern, own: Tensor, named: Tensor) -> Tensor:
+    def _products(pattern: Lists, own: Tensor, named: Tensor) -> Tensor:
         """Return for each cell the scalar product of its list's own row and the row it names."""
         count = pattern.indices.shape[0]
         result = named.new_empty(count)
@@ -152,4 +152,4 @@ def storage(arrays: tuple[NDArray[Any], ...], like: Tensor) -> Storage:
     there = [moved(array, like.device) for array in arrays]
     if len(there) == 1:
         return Grid(there[0].to(like.dtype))
-    return Bags(Pattern(*there[:2]), Pattern(*there[2:]))
+    return Bags(Lists(*there[:2]), Lists(*there[2:]))
