@@ -12,6 +12,7 @@ of each file has a checksum.
     rows.names.json, columns.names.json names, one JSON text a line
 """
 
+import errno
 import json
 import os
 import shutil
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrayfiles import ArrayWriter, Block, blocks_of, map_array
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.threads import available_cores
@@ -109,6 +110,8 @@ class FolderWriter:
             for writer in self._open.values():
                 writer.abandon()
             shutil.rmtree(self.part, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
             return
         for name, writer in self._open.items():
             self._note["arrays"][name] = writer.close()
