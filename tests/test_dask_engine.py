@@ -176,6 +176,30 @@ def test_a_callback_ends_a_fit(client):
     assert model.n_iter_ == 5
 
 
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_a_fit_that_was_cut_short_goes_on_from_its_checkpoint(client, shape, tmp_path):
+    class Killed(Exception):
+        pass
+
+    def kill(report):
+        if report.iteration == 25:
+            raise Killed
+
+    X = da.from_array(planted(shape), chunks=(50, 50))
+    with DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix:
+        options = {"n_components": 4, "random_state": 0, "max_iter": 60}
+        whole = ELBMF(**options).fit(matrix)
+        options |= {"checkpoint": tmp_path / "kept", "checkpoint_every": 10}
+        with pytest.raises(Killed):
+            ELBMF(**options, callback=kill).fit(matrix)
+        seen = []
+        resumed = ELBMF(**options, callback=lambda r: seen.append(r.iteration)).fit(matrix)
+        assert seen[0] > 10
+        np.testing.assert_array_equal(resumed.membership_, whole.membership_)
+        np.testing.assert_array_equal(resumed.components_, whole.components_)
+        np.testing.assert_array_equal(resumed.history_["gap"], whole.history_["gap"])
+
+
 @pytest.mark.parametrize("shape", [(400, 30), (30, 400)])
 def test_wrong_values_are_told_with_their_place(client, shape):
     A = planted(shape).astype(float)

@@ -1,5 +1,6 @@
 """Matrices in folders: what is stored is what comes back, and damage is told."""
 
+import errno
 import json
 import shutil
 
@@ -9,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbmf import ELBMF, GreConD
-from elbmf.errors import FileFormatError, InputError
+from elbmf.arrayfiles import BLOCK, ArrayWriter
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.matrix import BooleanMatrix
-from elbmf.stored import BLOCK, ArrayWriter, FolderWriter, StoredMatrix, store
+from elbmf.stored import FolderWriter, StoredMatrix, store
 from strategies import masked_arrays
 
 
@@ -158,9 +160,9 @@ def test_nothing_half_written_is_left(tmp_path, A):
     def write():
         with FolderWriter(path) as writer:
             writer.array("rows.ones", np.uint16, 5).write(np.arange(3))
-            raise OSError("the disk is full")
+            raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(DiskFullError, match=r"no room for A.slabs \(No space left"):
         write()
     assert list(tmp_path.iterdir()) == []
     # What a killed writer left behind is in nobody's way.

@@ -8,7 +8,7 @@ by the number of threads, so that every sum has one fixed order.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -37,6 +37,7 @@ __all__ = [
     "cut",
     "heaviest_weight",
     "longer_side",
+    "uncut",
     "worthwhile_edges",
 ]
 
@@ -197,6 +198,31 @@ def _power_of_two(most: int) -> int:
     return 1 << (max(most, 1).bit_length() - 1)
 
 
+def uncut(
+    matrix: BooleanMatrix, weight_of_ones: float = 1.0, streamed_axis: int | None = None
+) -> SlabbedMatrix:
+    """Return a matrix as one slab of indices, for an engine that has its own way of cutting it.
+
+    Parameters
+    ----------
+    matrix : BooleanMatrix
+        The data. Its missing cells weigh nothing.
+    weight_of_ones : float
+        ω, what a one weighs in the loss where a zero weighs 1.
+    streamed_axis : int, optional
+        The side to cut along, 0 for rows; the longer one by default.
+    """
+    axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
+    indptr, indices = matrix.lines(axis)
+    slab = IndexSlab(0, matrix.shape[axis], matrix.shape[1 - axis], indptr, indices)
+    if weight_of_ones != 1:
+        slab.reweigh(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
+    if matrix.hidden is not None:
+        slab.reweigh(Reweighed(*matrix.hidden.lines(axis), value=0, excess=-1.0))
+    heaviest = heaviest_weight(matrix.ones, weight_of_ones)
+    return SlabbedMatrix(matrix.shape, matrix.ones, axis, (slab,), heaviest)
+
+
 def cut(
     matrix: BooleanMatrix,
     weight_of_ones: float = 1.0,
@@ -208,28 +234,19 @@ def cut(
 
     Parameters
     ----------
-    matrix : BooleanMatrix
-        The data. Its missing cells weigh nothing.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
+    matrix, weight_of_ones, streamed_axis
+        As in `uncut`.
     edges : sequence of int, optional
         Where to cut: 0, the lines at which another slab begins, and the number of lines.
-    streamed_axis : int, optional
-        The side to cut along, 0 for rows; the longer one by default.
     density : float, optional
         By which to choose the storage: that of the whole, where this is a part of it.
     """
-    axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
-    n_resident = matrix.shape[1 - axis]
-    indptr, indices = matrix.lines(axis)
+    whole = uncut(matrix, weight_of_ones, streamed_axis)
+    reweighed = whole.slabs[0].reweighed
+    n_resident = whole.n_resident
+    indptr, indices = matrix.lines(whole.streamed_axis)
     if edges is None:
-        edges = worthwhile_edges(matrix, weight_of_ones, axis)
-
-    reweighed = []
-    if weight_of_ones != 1:
-        reweighed.append(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
-    if matrix.hidden is not None:
-        reweighed.append(Reweighed(*matrix.hidden.lines(axis), value=0, excess=-1.0))
+        edges = worthwhile_edges(matrix, weight_of_ones, whole.streamed_axis)
 
     storage, complement = _storage(_density(matrix) if density is None else density)
     if complement:
@@ -243,8 +260,7 @@ def cut(
     for slab in slabs:
         for cells in reweighed:
             slab.reweigh(cells)
-    heaviest = heaviest_weight(matrix.ones, weight_of_ones)
-    return SlabbedMatrix(matrix.shape, matrix.ones, axis, tuple(slabs), heaviest)
+    return replace(whole, slabs=tuple(slabs))
 
 
 def longer_side(shape: tuple[int, int]) -> int:

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from elbmf.cli import summary
+from elbmf.cli.checkpoints import FLAGS
 from elbmf.cli.cluster import Labels
 from elbmf.cli.console import Console
 from elbmf.engines.cluster import DaskMatrix
@@ -22,7 +23,7 @@ def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
     return {
         name: str(value) if isinstance(value, float) and math.isinf(value) else value
         for name, value in parameters.items()
-        if name != "callback"
+        if name not in ("callback", *FLAGS)
     }
 
 

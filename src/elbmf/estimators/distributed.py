@@ -5,6 +5,7 @@ the data in one place.
 """
 
 import copy
+import os
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,11 +18,12 @@ from sklearn.utils.validation import validate_data
 from elbmf.binarizers import is_number
 from elbmf.boolean import Bools
 from elbmf.cluster_refine import ClusterSearch, describe_rows
-from elbmf.engines import open_engine
+from elbmf.engines import Engine, open_engine
 from elbmf.engines.cluster import DaskMatrix, is_distributed
-from elbmf.errors import InputError
+from elbmf.errors import ClusterError, InputError
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.relaxed import RelaxedFactorizer
+from elbmf.estimators.resuming import Session
 from elbmf.palm import State
 from elbmf.rounding import project
 
@@ -100,37 +102,54 @@ class ClusterFactorizer(RelaxedFactorizer):
             return describe_rows(A, self.components_, self._weights(A.shape))
         return super()._describe(A)
 
-    def _factorize_on_cluster(self, A: DaskMatrix, generator: np.random.Generator) -> FittedFactors:
+    def _find_on_cluster(
+        self, A: DaskMatrix, generator: np.random.Generator, session: Session
+    ) -> FittedFactors:
         """Relax, round and refine on the workers; of several runs, the best is taken."""
-        began = time.perf_counter()
+        try:
+            with open_engine(A, self._weights(A.shape).relaxed, self._where) as engine:
+                self._run_on_cluster(A, engine, generator, session)
+        except ClusterError as error:
+            if self.checkpoint is None:
+                raise
+            raise ClusterError(
+                f"{error} Fitting again with checkpoint={os.fspath(self.checkpoint)!r} goes on "
+                "from what was kept there."
+            ) from error
+        best, _ = min(session.runs, key=lambda run: run[1])
+        best.run_losses = [cost for _, cost in session.runs]
+        if session.runs[-1][0].stop_reason == "callback":
+            best.stop_reason = "callback"
+        return best
+
+    def _run_on_cluster(
+        self, A: DaskMatrix, engine: Engine, generator: np.random.Generator, session: Session
+    ) -> None:
+        """Do the runs that the session has not seen yet."""
         method = copy.copy(self)
         if isinstance(self.init, str):
             method.init = "random"
         runs = 1 if self.n_init == "auto" or not isinstance(self.init, str) else self.n_init
-        found: list[tuple[int, FittedFactors]] = []
-        with open_engine(A, self._weights(A.shape).relaxed, self._where) as engine:
-            for run in range(1, runs + 1):
-                state, reason, history = method._relax(
-                    A,  # type: ignore[arg-type]
-                    self._rank,
-                    self.max_iter,
-                    engine,
-                    generator,
-                    run,
-                    runs,
-                )
-                fitted = self._finish(A, state, began, stopped=reason == "callback")
-                fitted.history = history
-                fitted.n_iter = state.iteration
-                fitted.stop_reason = fitted.stop_reason or reason
-                found.append((list(fitted.stages.values())[-1], fitted))
-                if fitted.stop_reason == "callback" or found[-1][0] == 0:
-                    break
-        _, best = min(found, key=lambda run: run[0])
-        best.run_losses = [cost for cost, _ in found]
-        if found[-1][1].stop_reason == "callback":
-            best.stop_reason = "callback"
-        return best
+        for run in range(len(session.runs) + 1, runs + 1):
+            if session.runs and session.runs[-1][1] == 0:
+                return
+            state, reason, history = method._relax(
+                A,  # type: ignore[arg-type]
+                self._rank,
+                self.max_iter,
+                engine,
+                generator,
+                run,
+                runs,
+                session,
+            )
+            fitted = self._finish(A, state, session.began, stopped=reason == "callback")
+            fitted.history = history
+            fitted.n_iter = state.iteration
+            fitted.stop_reason = fitted.stop_reason or reason
+            session.keep_run(fitted, list(fitted.stages.values())[-1])
+            if fitted.stop_reason == "callback":
+                return
 
     def _finish(self, A: DaskMatrix, state: State, began: float, *, stopped: bool) -> FittedFactors:
         """Round the factors of the last epoch, and refine them."""

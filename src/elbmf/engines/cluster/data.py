@@ -1,5 +1,7 @@
 """A matrix whose slabs are on the workers of a cluster, as the client knows it."""
 
+import hashlib
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -165,6 +167,11 @@ class DaskMatrix:
             return cls(client, source, names if len(names) == len(X.columns) else None)
         return cls(client, _array_source(X, missing, binarize, streamed_axis, cells_per_slab))
 
+    def fingerprint(self) -> str:
+        """Return a text that differs for matrices that differ, or are cut elsewhere."""
+        found = [list(self.shape), self.edges, list(self.fleet.ask(_fingerprint).values())]
+        return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+
     def cover(self, U: Any, V: Any) -> Cover:
         """Compare the matrix with a Boolean product, as `elbmf.boolean.cover`, on the workers."""
         counted: Cover = self._counted(_cover, U, V, Cover.__add__)
@@ -196,6 +203,10 @@ class DaskMatrix:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _fingerprint(held: Held) -> str:
+    return held.piece.fingerprint()
 
 
 def _cover(held: Held, resident: Bools, lines: Bools) -> Cover:

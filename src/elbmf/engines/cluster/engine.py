@@ -17,6 +17,7 @@ from elbmf.engines.cluster.data import DaskMatrix
 from elbmf.engines.cluster.sweeping import add_visits, apply, begin, excess_loss, rows, sweep
 from elbmf.engines.where import Where
 from elbmf.slabs import SlabbedMatrix, heaviest_weight
+from elbmf.starts import UniformRows
 from elbmf.step import Factor, HalfStep, Iterate, Rows, Summary
 from elbmf.threads import SingleThreadedBlas, available_cores
 
@@ -125,11 +126,11 @@ class DaskEngine(Engine):
         def start_of(number: int) -> tuple[Iterate, slice]:
             own = lines[number]
             parts = (streamed.current, streamed.previous)
-            if any(isinstance(part, np.ndarray) for part in parts):
-                # Only its own rows go to a worker.
-                cut_out: Any = [None if part is None else part[own] for part in parts]
-                return Iterate(*cut_out), slice(None)
-            return streamed, own
+            if all(part is None or isinstance(part, UniformRows) for part in parts):
+                # Workers draw them as well as anyone.
+                return streamed, own
+            cut_out: Any = [None if part is None else part[own] for part in parts]
+            return Iterate(*cut_out), slice(None)
 
         self._A.fleet.begin(
             begin,
