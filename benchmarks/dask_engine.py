@@ -4,9 +4,11 @@ First, epochs on a large matrix with two workers of one thread each, in turns wi
 engine in memory with two threads, from the same start: the ratio of their times, and whether the
 bits are the same. Then epochs on small matrices of several sizes with 1, 2 and 4 workers, to which
 
-    seconds per epoch = a + b · ones / (workers, or cores if these are fewer) + c · bytes · workers
+    seconds per epoch = a + b · work / at once + bytes · (c + d · workers)
 
-is fitted, the bytes being those of a resident factor: each worker gets one and sends one back.
+is fitted. The work is the ones, and as much as 20 of them for each line of the streamed side; at
+once are the workers, or the cores if these are fewer; the bytes are those of a resident factor,
+which is updated here, and which each worker gets and sends back.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 from distributed import Client, LocalCluster
 from scipy import sparse
+from scipy.optimize import nnls
 
 from common import machine
 from elbmf.engines import Engine, MemoryEngine
@@ -36,6 +39,7 @@ from elbmf.threads import available_cores
 # Resident rows and ones of the small matrices.
 SIZES = [(2_000, 2_000_000), (20_000, 2_000_000), (60_000, 2_000_000), (2_000, 16_000_000)]
 LINES = 200_000
+ONES_PER_LINE = 20
 WARM_UP = 3
 
 
@@ -125,7 +129,8 @@ def model(folder: str, k: int, count: int) -> None:
                         seconds.append(time.perf_counter() - began)
                 size = 4 * padded_width(k) * n_resident
                 at_once = min(n_workers, available_cores())
-                terms.append([1.0, matrix.ones / at_once, size * n_workers])
+                work = matrix.ones + ONES_PER_LINE * LINES
+                terms.append([1.0, work / at_once, size, size * n_workers])
                 # The quickest one tells most of a machine that has other things to do.
                 measured.append(min(seconds[WARM_UP:]))
                 print(
@@ -135,11 +140,11 @@ def model(folder: str, k: int, count: int) -> None:
                 )
     design, times = np.array(terms), np.array(measured)
     # Relative errors count, so that small epochs matter as much as large ones.
-    (a, b, c), *_ = np.linalg.lstsq(design / times[:, None], np.ones(len(times)), rcond=None)
-    error = np.abs(design @ (a, b, c) / times - 1)
+    (a, b, c, d), _ = nnls(design / times[:, None], np.ones(len(times)))
+    error = np.abs(design @ (a, b, c, d) / times - 1)
     print(
-        f"a = {1e3 * a:.1f} ms, b = {1e9 * b:.2f} ns per one, c = {1e9 * c:.2f} ns per byte "
-        f"({1e-9 / c:.2f} GB/s); off by {100 * np.median(error):.0f}% in the median, "
+        f"a = {1e3 * a:.1f} ms, b = {1e9 * b:.2f} ns per one, c = {1e9 * c:.2f} and "
+        f"d = {1e9 * d:.2f} ns per byte; off by {100 * np.median(error):.0f}% in the median, "
         f"{100 * error.max():.0f}% at most"
     )
 
