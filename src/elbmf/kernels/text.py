@@ -4,6 +4,7 @@ import numpy as np
 
 from elbmf.kernels.compiling import kernel
 from elbmf.kernels.decimals import MOST_DIGITS, decimal, whole
+from elbmf.kernels.simd import prefetch
 
 __all__ = [
     "DECIMAL",
@@ -35,6 +36,9 @@ _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
 # FNV-1a.
 _BASIS = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
+
+# Names that are looked up together.
+_AT_ONCE = 32
 
 
 @kernel(inline="always")
@@ -355,34 +359,57 @@ def number_names(block, spans, first, codes, slots, hashes, bounds, text, count)
         How many names are known now.
     """
     mask = np.uint64(slots.shape[0] - 1)
-    last = -1
-    for i in range(first, spans.shape[0]):
-        begin = spans[i, 0]
-        end = spans[i, 1]
-        # Files are often sorted: the same name again needs no hash.
-        if last >= 0 and _equals(block, begin, end, text, bounds[last], bounds[last + 1]):
-            codes[i] = last
-            continue
-        code = _hash(block, begin, end)
-        slot = code & mask
-        found = slots[slot]
-        while found >= 0 and not (
-            hashes[found] == code
-            and _equals(block, begin, end, text, bounds[found], bounds[found + 1])
-        ):
-            slot = (slot + np.uint64(1)) & mask
+    again = np.empty(_AT_ONCE, dtype=np.bool_)
+    keys = np.empty(_AT_ONCE, dtype=np.uint64)
+    for start in range(first, spans.shape[0], _AT_ONCE):
+        names = min(_AT_ONCE, spans.shape[0] - start)
+        # What the table knows of a name lies anywhere in memory. It is asked for well before it is
+        # needed, for many names at a time: first the slot, then what the slot leads to.
+        for k in range(names):
+            i = start + k
+            begin, end = spans[i, 0], spans[i, 1]
+            # Files are often sorted: the same name again needs no hash.
+            again[k] = i > first and _equals(
+                block, begin, end, block, spans[i - 1, 0], spans[i - 1, 1]
+            )
+            if not again[k]:
+                keys[k] = _hash(block, begin, end)
+                prefetch(slots, np.int64(keys[k] & mask))
+        for k in range(names):
+            if not again[k]:
+                found = slots[keys[k] & mask]
+                if found >= 0:
+                    prefetch(hashes, np.int64(found))
+                    prefetch(bounds, np.int64(found))
+        for k in range(names):
+            if not again[k]:
+                found = slots[keys[k] & mask]
+                if found >= 0:
+                    prefetch(text, bounds[found])
+        for k in range(names):
+            i = start + k
+            if again[k]:
+                codes[i] = codes[i - 1]
+                continue
+            begin, end = spans[i, 0], spans[i, 1]
+            slot = keys[k] & mask
             found = slots[slot]
-        if found < 0:
-            used = bounds[count]
-            if count == hashes.shape[0] or used + end - begin > text.shape[0]:
-                return i, count
-            found = count
-            slots[slot] = found
-            hashes[found] = code
-            for j in range(end - begin):
-                text[used + j] = block[begin + j]
-            bounds[found + 1] = used + end - begin
-            count += 1
-        codes[i] = found
-        last = found
+            while found >= 0 and not (
+                hashes[found] == keys[k]
+                and _equals(block, begin, end, text, bounds[found], bounds[found + 1])
+            ):
+                slot = (slot + np.uint64(1)) & mask
+                found = slots[slot]
+            if found < 0:
+                used = bounds[count]
+                if count == hashes.shape[0] or used + end - begin > text.shape[0]:
+                    return i, count
+                found = count
+                slots[slot] = found
+                hashes[found] = keys[k]
+                for j in range(end - begin):
+                    text[used + j] = block[begin + j]
+                bounds[found + 1] = used + end - begin
+                count += 1
+            codes[i] = found
     return spans.shape[0], count
