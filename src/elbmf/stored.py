@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from elbmf.errors import FileFormatError, InputError
 from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
+from elbmf.paging import map_file
 from elbmf.threads import available_cores
 
 __all__ = ["ArrayWriter", "FolderWriter", "StoredMatrix", "store"]
@@ -314,9 +315,7 @@ class StoredMatrix(BooleanMatrix):
                 f"{path}: expected {expected} bytes of data, found {found}: the file is truncated "
                 "or not of this matrix. Convert the data again."
             )
-        # Private pages: writable for the kernels' sake, and never written to.
-        mapped = np.memmap(path, noted["dtype"], "c", _offset(path), (noted["length"],))
-        return mapped.view(np.ndarray)
+        return map_file(path, noted["dtype"], _offset(path), noted["length"])
 
 
 def _read_note(folder: Path) -> dict[str, Any]:

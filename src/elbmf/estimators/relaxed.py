@@ -6,6 +6,7 @@ rounds; the loop over epochs, with trace, stop rule and callback, is here.
 
 import logging
 from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, get_args
@@ -21,11 +22,12 @@ from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
+from elbmf.paged import memory_needed, paged
 from elbmf.palm import State, ipalm
 from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
-from elbmf.sizes import SizeText, bytes_of
+from elbmf.sizes import SizeText, bytes_of, size_text
 from elbmf.starts import singular_start, uniform_start
 from elbmf.step import Iterate, Rows, StepRule
 from elbmf.stopping import StopReason, StopRule
@@ -45,6 +47,9 @@ Floats = NDArray[np.floating[Any]]
 
 # Singular vectors take longer than epochs on more ones than this.
 _ONES_FOR_SINGULAR_VECTORS = 10_000_000
+
+# Components to reckon with where their number is yet to be found.
+_RANK_UNKNOWN = 32
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
@@ -122,8 +127,19 @@ class RelaxedFactorizer(BooleanFactorizer):
     @property
     def _where(self) -> Where:
         """Where slabs may live."""
-        limit = None if self.memory_limit is None else bytes_of(self.memory_limit)
-        return Where(self._threads, limit, self.device)
+        return Where(self._threads, self.device)
+
+    def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        """Lend the data from the disk, if there is not enough memory for it."""
+        if self.memory_limit is None:
+            return nullcontext(A)
+        k = _RANK_UNKNOWN if self.n_components == "auto" else self._rank
+        limit = bytes_of(self.memory_limit)
+        needed = memory_needed(A, k, np.dtype(self.dtype).itemsize)
+        if needed <= limit:
+            return nullcontext(A)
+        _LOG.info("needs about %s: worked on from the disk", size_text(needed))
+        return paged(A, limit)
 
     def _start(
         self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int
