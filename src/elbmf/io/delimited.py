@@ -6,16 +6,18 @@ What is left on "auto" is detected by the rules in `elbmf.io.header`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.delimited_pairs import PairReader, pair_lines
 from elbmf.io.delimited_text import DelimitedText, check_encoding, guess_delimiter
 from elbmf.io.delimited_wide import WideReader, wide_lines
-from elbmf.io.format import Format
+from elbmf.io.entries import EntryStream
+from elbmf.io.format import Format, options_of
 from elbmf.io.header import (
     AmbiguousHeaderError,
     detect_header,
@@ -25,7 +27,7 @@ from elbmf.io.header import (
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["CSV", "TSV", "read_delimited", "write_delimited"]
+__all__ = ["CSV", "TSV", "read_delimited", "stream_delimited", "write_delimited"]
 
 _LAYOUTS = ("wide", "pairs")
 
@@ -60,13 +62,47 @@ def read_delimited(
     encoding : str
         Encoding of the names.
     """
+    with _opened(
+        preferred,
+        path,
+        header=header,
+        row_names=row_names,
+        layout=layout,
+        delimiter=delimiter,
+        encoding=encoding,
+    ) as (reader, blocks):
+        for line, block in blocks:
+            reader.add(line, block)
+        return reader.table()
+
+
+def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
+    """Stream a delimited text file; as `read_delimited` reads it, and with its options."""
+    with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
+        for line, block in blocks:
+            yield reader.entries(line, block)
+        return reader.ending()
+
+
+@contextmanager
+def _opened(
+    preferred: str,
+    path: Path,
+    *,
+    header: bool | Literal["auto"],
+    row_names: bool | Literal["auto"],
+    layout: str,
+    delimiter: str,
+    encoding: str,
+) -> Iterator[tuple[WideReader | PairReader, Iterator[tuple[int, bytes]]]]:
+    """Open a file; gives its reader, and its blocks below the header with their first lines."""
     _check_choice("header", header, (True, False, "auto"))
     _check_choice("row_names", row_names, (True, False, "auto"))
     _check_choice("layout", layout, _LAYOUTS)
     check_encoding(encoding)
     if delimiter != "auto":
         _check_delimiter(delimiter)
-    with open_bytes(path) as stream:
+    with open_bytes(path, ahead=True) as stream:
         text = DelimitedText(path, preferred if delimiter == "auto" else delimiter, encoding)
         blocks = text.blocks(stream)
         line, block = next(blocks, (1, b""))
@@ -76,10 +112,10 @@ def read_delimited(
             guessed = guess_delimiter(text.decode(block, line), preferred)
             text = DelimitedText(path, guessed, encoding)
         sample = text.sample(block)
-        collector: WideReader | PairReader
+        reader: WideReader | PairReader
         if layout == "pairs":
             has_header = detect_pairs_header(sample) if header == "auto" else header
-            collector = PairReader(text, sample)
+            reader = PairReader(text, sample)
         else:
             named_rows = detect_row_names(sample) if row_names == "auto" else row_names
             try:
@@ -88,15 +124,14 @@ def read_delimited(
                 )
             except AmbiguousHeaderError as error:
                 raise FileFormatError(f"{path}, line {sample[0].line}: {error}.") from None
-            collector = WideReader(text, sample, header=has_header, row_names=named_rows)
+            reader = WideReader(text, sample, header=has_header, row_names=named_rows)
         if has_header:
             data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
             block, line = _from_line(block, data_line), data_line
-        if block:
-            collector.add(line, block)
-        for line, block in blocks:
-            collector.add(line, block)
-    return collector.table()
+        yield reader, chain([(line, block)] if block else [], blocks)
+
+
+_OPTIONS = options_of(read_delimited)
 
 
 def _from_line(block: bytes, line: int) -> bytes:
@@ -160,6 +195,7 @@ CSV = Format(
     suffixes=(".csv",),
     description="comma-separated table or pairs",
     read=partial(read_delimited, ","),
+    stream=partial(stream_delimited, ","),
     write=partial(write_delimited, ","),
     text=True,
 )
@@ -168,6 +204,7 @@ TSV = Format(
     suffixes=(".tsv", ".tab"),
     description="tab-separated table or pairs",
     read=partial(read_delimited, "\t"),
+    stream=partial(stream_delimited, "\t"),
     write=partial(write_delimited, "\t"),
     text=True,
 )
