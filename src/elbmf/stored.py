@@ -16,8 +16,9 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -31,7 +32,14 @@ from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.paging import map_file
 from elbmf.threads import available_cores
 
-__all__ = ["ArrayWriter", "FolderWriter", "StoredMatrix", "store"]
+__all__ = [
+    "NOTE",
+    "ArrayWriter",
+    "FolderWriter",
+    "StoredMatrix",
+    "array_name",
+    "store",
+]
 
 NOTE = "matrix.json"
 _FORMAT, _VERSION = "elbmf slabs", 1
@@ -40,6 +48,8 @@ _STARTS, _ONES, _MISSING = "starts", "ones", "missing"
 
 # Bytes that have a checksum of their own.
 BLOCK = 1 << 24
+
+_NAMES_AT_ONCE = 1 << 13
 
 
 class ArrayWriter:
@@ -51,17 +61,16 @@ class ArrayWriter:
         The file.
     dtype : dtype
         Type of the entries.
-    length : int
-        Entries that there will be.
+    length : int, optional
+        Entries that there will be, where that is known.
     """
 
-    def __init__(self, path: Path, dtype: Any, length: int) -> None:
+    def __init__(self, path: Path, dtype: Any, length: int | None = None) -> None:
         self._file: BinaryIO = path.open("wb")
         self._dtype = np.dtype(dtype)
         self._length = length
         self._written = 0
-        header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
-        npy.write_array_header_1_0(self._file, {**header, "shape": (length,)})
+        self._write_header(length or 0)
         self._checksums: list[int] = []
         self._checksum, self._in_block = 0, 0
 
@@ -82,19 +91,27 @@ class ArrayWriter:
         """Finish the file and return what to note of it."""
         if self._in_block:
             self._end_block()
+        if self._length is None:
+            # As long as before: a header has room for any length.
+            self._file.seek(0)
+            self._write_header(self._written)
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        assert self._written == self._length
+        assert self._length in (None, self._written)
         return {
             "dtype": self._dtype.str,
-            "length": self._length,
+            "length": self._written,
             "crc32": self._checksums,
         }
 
     def abandon(self) -> None:
         """Close the file as it is."""
         self._file.close()
+
+    def _write_header(self, length: int) -> None:
+        header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
+        npy.write_array_header_1_0(self._file, {**header, "shape": (length,)})
 
     def _end_block(self) -> None:
         self._checksums.append(self._checksum)
@@ -128,8 +145,8 @@ class FolderWriter:
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}
 
-    def array(self, name: str, dtype: Any, length: int) -> ArrayWriter:
-        """Begin an array, by a name as of `array_name`."""
+    def array(self, name: str, dtype: Any, length: int | None = None) -> ArrayWriter:
+        """Begin an array, by a name as of `array_name`; its length may show later."""
         writer = self._open[name] = ArrayWriter(self.part / f"{name}.npy", dtype, length)
         return writer
 
@@ -153,11 +170,18 @@ class FolderWriter:
             ones.write(piece)
         ones.write(np.zeros(PADDING))
 
-    def names(self, side: int, names: Sequence[str] | None) -> None:
+    def names(self, side: int, names: Iterable[str] | None) -> None:
         """Write the names of the rows or the columns, if they have any."""
-        if names:
-            with (self.part / f"{SIDES[side]}.names.json").open("w", encoding="utf-8") as file:
-                file.writelines(json.dumps(name) + "\n" for name in names)
+        if names is not None:
+            following = iter(names)
+            with _names_path(self.part, side).open("w", encoding="utf-8") as file:
+                while some := list(islice(following, _NAMES_AT_ONCE)):
+                    # A list with line ends in place of commas.
+                    file.write(json.dumps(some, separators=("\n", ":"))[1:-1] + "\n")
+
+    def written_names(self, side: int) -> Iterator[str] | None:
+        """Return the names that were written, if there are any."""
+        return _read_names(self.part, side)
 
     def note(self, shape: tuple[int, int], ones: int, missing: int = 0) -> None:
         """Say what the matrix is; the last thing to do."""
@@ -178,9 +202,14 @@ class FolderWriter:
             json.dump(self._note, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
+        # A folder cannot be replaced by another in one step; it is moved away before, and only
+        # then deleted, so that one of them is there whatever happens.
+        former = self.path.with_name(f".{self.path.name}.former")
+        shutil.rmtree(former, ignore_errors=True)
         if self.path.exists():
-            shutil.rmtree(self.path)
+            self.path.rename(former)
         self.part.rename(self.path)
+        shutil.rmtree(former, ignore_errors=True)
 
 
 def array_name(side: int, what: str, *, missing: bool = False) -> str:
@@ -254,21 +283,23 @@ class StoredMatrix(BooleanMatrix):
         super().__init__((n, m), starts, ones[: self._note["ones"]], hidden)
         self._lines.update(sides)
 
-    def names(self, side: int) -> list[str] | None:
-        """Return the names of the rows (0) or the columns (1), if they have any."""
-        path = self.path / f"{SIDES[side]}.names.json"
-        if not path.exists():
+    def names(self, side: int, first: int | None = None) -> list[str] | None:
+        """Return the names of the rows (0) or the columns (1), if they have any.
+
+        Parameters
+        ----------
+        side : int
+            Which.
+        first : int, optional
+            Only so many of them.
+        """
+        lines = _read_names(self.path, side)
+        if lines is None:
             return None
-        try:
-            with path.open(encoding="utf-8") as file:
-                names = [str(json.loads(line)) for line in file]
-        except ValueError as error:
+        names = list(islice(lines, first))
+        if first is None and len(names) != self.shape[side]:
             raise FileFormatError(
-                f"{path}: is damaged ({error}). Convert the data again."
-            ) from None
-        if len(names) != self.shape[side]:
-            raise FileFormatError(
-                f"{path}: expected {self.shape[side]} names, one a line; found {len(names)}. "
+                f"{_names_path(self.path, side)}: expected {self.shape[side]} names, one a line; found {len(names)}. "
                 "Convert the data again."
             )
         return names
@@ -316,6 +347,24 @@ class StoredMatrix(BooleanMatrix):
                 "or not of this matrix. Convert the data again."
             )
         return map_file(path, noted["dtype"], _offset(path), noted["length"])
+
+
+def _names_path(folder: Path, side: int) -> Path:
+    return folder / f"{SIDES[side]}.names.json"
+
+
+def _read_names(folder: Path, side: int) -> Iterator[str] | None:
+    path = _names_path(folder, side)
+    return _names_in(path) if path.exists() else None
+
+
+def _names_in(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                yield str(json.loads(line))
+    except ValueError as error:
+        raise FileFormatError(f"{path}: is damaged ({error}). Convert the data again.") from None
 
 
 def _read_note(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,19 +27,19 @@ class Entries:
         Where they are.
     values : ndarray, optional
         What they are, NaN where a cell is missing; ones by default.
-    adds_up : bool
-        Whether an entry that comes several times counts as the sum. If not, it counts once, and
-        different values are an error.
+    repeated : {"same", "sum", "never"}
+        What becomes of an entry that comes several times, also in other blocks: it counts once, and
+        different values are an error; its values add up; or that does not happen.
     """
 
     rows: NDArray[np.integer[Any]]
     columns: NDArray[np.integer[Any]]
     values: NDArray[Any] | None = None
-    adds_up: bool = False
+    repeated: Literal["same", "sum", "never"] = "same"
 
     def transposed(self) -> Entries:
         """Return them with rows and columns exchanged."""
-        return Entries(self.columns, self.rows, self.values, self.adds_up)
+        return Entries(self.columns, self.rows, self.values, self.repeated)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def dense_entries(block: NDArray[Any], first_row: int) -> Entries:
     """Return the entries of a dense block of rows, of which the first has a given number."""
     rows, columns = np.nonzero(block)
     values = None if block.dtype == np.bool_ else block[rows, columns]
-    return Entries(rows + first_row, columns, values)
+    return Entries(rows + first_row, columns, values, "never")
 
 
 def table_entries(table: LabelledMatrix) -> EntryStream:
@@ -80,5 +80,5 @@ def table_entries(table: LabelledMatrix) -> EntryStream:
         piece = slice(start, min(start + ENTRIES_AT_ONCE, csr.nnz))
         rows = np.searchsorted(csr.indptr, np.arange(piece.start, piece.stop), side="right") - 1
         values = None if csr.dtype == np.bool_ else csr.data[piece]
-        yield Entries(rows, csr.indices[piece], values)
+        yield Entries(rows, csr.indices[piece], values, "never")
     return Ending(table.shape, table.row_names, table.column_names)

@@ -21,6 +21,7 @@ from elbmf.io.names import unpack_names
 from elbmf.io.streams import count_lines, line_blocks
 from elbmf.kernels import text as kernels
 from elbmf.kernels.decimals import MOST_DIGITS
+from elbmf.kernels.naming import hash_slots, number_names
 
 __all__ = ["Column", "FieldReader", "NameCodes", "Span", "header_fields"]
 
@@ -333,7 +334,7 @@ class NameCodes:
         known = self._count
         done = 0
         while True:
-            done, self._count = kernels.number_names(
+            done, self._count = number_names(
                 names.block,
                 names.bounds,
                 done,
@@ -358,7 +359,7 @@ class NameCodes:
             self._hashes = _grown(self._hashes, size)
             self._bounds = _grown(self._bounds, size + 1)
             self._slots = np.full(2 * size, -1, dtype=np.int32)
-            kernels.hash_slots(self._hashes, self._count, self._slots)
+            hash_slots(self._hashes, self._count, self._slots)
         if self._bounds[self._count] + longest > self._text.size:
             self._text = _grown(self._text, 2 * self._text.size + longest)
 

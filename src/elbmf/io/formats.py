@@ -15,11 +15,12 @@ from elbmf.io.h5ad import H5AD
 from elbmf.io.matrix_market import MATRIX_MARKET
 from elbmf.io.numpy_files import NPY, NPZ
 from elbmf.io.parquet import PARQUET
+from elbmf.io.slabs import SLABS
 from elbmf.io.streams import first_bytes
 
 __all__ = ["FORMATS", "check_content", "format_of"]
 
-FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD)
+FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD, SLABS)
 
 # Only named in messages: what people give by mistake.
 _FOREIGN_CONTENT = {
@@ -70,6 +71,8 @@ def format_of(path: Path, name: str | None = None) -> Format:
 
 def check_content(path: Path, chosen: Format) -> None:
     """Raise where a file is missing, empty, or visibly of another format than the chosen one."""
+    if chosen.folder:
+        return  # what is in a folder is looked at when it is opened
     head, gzipped = first_bytes(path)
     if gzipped and not chosen.text:
         raise FileFormatError(

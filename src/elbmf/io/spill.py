@@ -34,9 +34,9 @@ BYTES_PER_ENTRY = {False: 24, True: 48}
 _HALF = np.uint64(32)
 _POSITION = np.uint64(MOST_LINES - 1)
 
-# Keys that are read from a file at a time, ranges that a file is cut into at most (each is an open
-# file), and bins that tell where to cut.
-_READ_AT_ONCE = 1 << 19
+# Keys that are read from a file or written to it at a time, ranges that a file is cut into at most
+# (each is an open file), and bins that tell where to cut.
+_AT_ONCE = 1 << 19
 _MOST_PARTS = 64
 _BIN_BITS = 16
 
@@ -60,29 +60,43 @@ class Spill:
     Parameters
     ----------
     path : Path
-        The file; a second one beside it holds the values, if there are any.
-    valued : bool
-        Whether entries have values.
+        The file; a second one beside it holds the values, once there are any.
 
     Attributes
     ----------
     count : int
         Entries so far.
+    valued : bool
+        Whether one of them has a value; those that have none are ones then.
     """
 
-    def __init__(self, path: Path, *, valued: bool) -> None:
-        self.path, self.valued = path, valued
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.count = 0
-        self._paths = [path, *([path.with_name(f"{path.name}.values")] if valued else [])]
-        self._files: list[IO[bytes]] = [each.open("wb") for each in self._paths]
+        self._paths = [path]
+        self._files: list[IO[bytes]] = [path.open("wb")]
 
-    def append(self, keys: NDArray[np.uint64], values: NDArray[np.float64]) -> None:
+    @property
+    def valued(self) -> bool:
+        """Whether one of the entries has a value."""
+        return len(self._paths) > 1
+
+    def append(self, keys: NDArray[np.uint64], values: NDArray[np.float64] | None = None) -> None:
         """Put entries aside."""
-        for file, array in zip(self._files, (keys, values), strict=False):
-            file.write(array.data)
+        if not keys.size:
+            return
+        if values is not None and not self.valued:
+            self._paths.append(self.path.with_name(f"{self.path.name}.values"))
+            self._files.append(self._paths[-1].open("wb"))
+            for start in range(0, self.count, _AT_ONCE):
+                self._files[-1].write(np.ones(min(_AT_ONCE, self.count - start)).data)
+        self._files[0].write(np.ascontiguousarray(keys).data)
+        if self.valued:
+            added = np.ones(keys.size) if values is None else values
+            self._files[-1].write(np.ascontiguousarray(added, dtype=np.float64).data)
         self.count += keys.size
 
-    def read(self, at_once: int = _READ_AT_ONCE) -> Iterator[Keyed]:
+    def read(self, at_once: int = _AT_ONCE) -> Iterator[Keyed]:
         """Yield the entries, some at a time."""
         self.close()
         kinds = (np.uint64, np.float64)
@@ -184,7 +198,7 @@ def _parts(
     cuts = _cuts(counts, max(capacity, -(-2 * spill.count // _MOST_PARTS)))
     part_of_bin = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     parts = [
-        Spill(spill.path.with_name(f"{spill.path.name}.{number}"), valued=spill.valued)
+        Spill(spill.path.with_name(f"{spill.path.name}.{number}"))
         for number in range(len(cuts) - 1)
     ]
     ends = np.empty(len(parts), dtype=np.int64)
@@ -194,7 +208,7 @@ def _parts(
             moved(keys), values, base, step, part_of_bin, grouped_keys, grouped_values, ends
         )
         for part, (begin, end) in zip(parts, pairwise([0, *ends.tolist()]), strict=True):
-            part.append(grouped_keys[begin:end], grouped_values[begin:end])
+            part.append(grouped_keys[begin:end], grouped_values[begin:end] if spill.valued else None)
     for part in parts:
         part.close()
     spill.remove()

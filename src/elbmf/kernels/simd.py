@@ -24,6 +24,7 @@ __all__ = [
     "dot",
     "gather",
     "gather_tables",
+    "load_word",
     "popcount",
     "prefetch",
     "scatter",
@@ -65,6 +66,18 @@ def prefetch(typing_context: Any, array: Any, position: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.int64), codegen
+
+
+@intrinsic
+def load_word(typing_context: Any, array: Any, position: Any) -> Any:
+    """Return the eight bytes of an array of uint8 that begin at a position, as one number."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), _I64.as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(array, types.int64), codegen
 
 
 def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:
