@@ -299,8 +299,8 @@ class StoredMatrix(BooleanMatrix):
         names = list(islice(lines, first))
         if first is None and len(names) != self.shape[side]:
             raise FileFormatError(
-                f"{_names_path(self.path, side)}: expected {self.shape[side]} names, one a line; found {len(names)}. "
-                "Convert the data again."
+                f"{_names_path(self.path, side)}: expected {self.shape[side]} names, one a line; "
+                f"found {len(names)}. Convert the data again."
             )
         return names
 

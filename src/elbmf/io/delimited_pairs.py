@@ -61,12 +61,12 @@ class PairReader:
     def table(self) -> LabelledMatrix:
         """Return the matrix of all blocks that were added."""
         ending = self.ending()
-        parts = [(part.rows, part.columns, part.values) for part in self._added]
-        rows, columns, values = (
-            None if some[0] is None else np.concatenate(some) for some in zip(*parts, strict=True)
-        )
+        entries = _joined(self._added)
+        self._added.clear()
         row_names, column_names = (names.names for names in self._names)
-        matrix, conflict = csr_from_pairs(rows, columns, values, ending.shape)
+        matrix, conflict = csr_from_pairs(
+            entries.rows, entries.columns, entries.values, ending.shape
+        )
         if conflict is not None:
             raise conflicting_pair(
                 self.text.path, row_names[conflict[0]], column_names[conflict[1]]
@@ -183,10 +183,11 @@ class _ValueTexts:
 
     def __init__(self, file: str) -> None:
         self._file = file
+        self._any_text = False
         self._forget()
 
     def numbers(self, texts: Span) -> tuple[np.ndarray, bool]:
-        """Return the numbers, and whether one of the texts is not blank.
+        """Return the numbers, and whether a text was not blank, now or before.
 
         A `CellError` is told the position of the text, too.
         """
@@ -194,20 +195,17 @@ class _ValueTexts:
             self._forget()
         known = len(self._codes)
         codes = self._codes.codes(texts)
-        any_text = self._any_text
         for code, text in enumerate(self._codes.decoded(known, len(self._codes)), known):
-            any_text = any_text or bool(text.strip())
+            self._any_text = self._any_text or bool(text.strip())
             try:
                 self._numbers.append(parse_cell(text))
             except CellError as error:
                 raise CellError(str(error), int(np.argmax(codes == code))) from error
-        self._any_text = any_text
-        return np.array(self._numbers)[codes], any_text
+        return np.array(self._numbers)[codes], self._any_text
 
     def _forget(self) -> None:
         self._codes = NameCodes(self._file)
         self._numbers: list[float] = []
-        self._any_text = False
 
 
 def _records_end(block: bytes, at: int, records: int) -> int:

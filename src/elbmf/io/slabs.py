@@ -44,17 +44,17 @@ class StoredTable(LabelledMatrix):
         object.__setattr__(self, "stored", stored)
 
     @cached_property
-    def values(self) -> sparse.csr_array:  # type: ignore[override]
+    def values(self) -> sparse.csr_array:
         """The matrix in memory."""
         return boolean_values(self.stored)
 
     @cached_property
-    def row_names(self) -> list[str] | None:  # type: ignore[override]
+    def row_names(self) -> list[str] | None:
         """One name per row, if they have names."""
         return self.stored.names(0)
 
     @cached_property
-    def column_names(self) -> list[str] | None:  # type: ignore[override]
+    def column_names(self) -> list[str] | None:
         """One name per column, if they have names."""
         return self.stored.names(1)
 
@@ -84,7 +84,7 @@ def read_slabs(path: Path) -> StoredTable:
         The folder.
     """
     if not path.exists():
-        raise InputError(f"{path}: there is no such folder. Check the spelling and the place.")
+        raise InputError(f"{path}: there is no such file or folder. Check the spelling.")
     return StoredTable(StoredMatrix(path))
 
 

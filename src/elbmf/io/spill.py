@@ -99,16 +99,13 @@ class Spill:
     def read(self, at_once: int = _AT_ONCE) -> Iterator[Keyed]:
         """Yield the entries, some at a time."""
         self.close()
-        kinds = (np.uint64, np.float64)
         files = [each.open("rb") for each in self._paths]
         try:
             for start in range(0, self.count, at_once):
                 size = min(at_once, self.count - start)
-                keys, *values = (
-                    np.fromfile(file, kind, size)
-                    for file, kind in zip(files, kinds, strict=False)
-                )
-                yield keys, values[0] if values else np.empty(0)
+                keys = np.fromfile(files[0], np.uint64, size)
+                values = np.fromfile(files[1], np.float64, size) if self.valued else np.empty(0)
+                yield keys, values
         finally:
             for file in files:
                 file.close()
@@ -204,16 +201,15 @@ def _parts(
     ends = np.empty(len(parts), dtype=np.int64)
     for keys, values in spill.read():
         grouped_keys, grouped_values = np.empty_like(keys), np.empty_like(values)
-        group_keys(
-            moved(keys), values, base, step, part_of_bin, grouped_keys, grouped_values, ends
-        )
-        for part, (begin, end) in zip(parts, pairwise([0, *ends.tolist()]), strict=True):
-            part.append(grouped_keys[begin:end], grouped_values[begin:end] if spill.valued else None)
+        group_keys(moved(keys), values, base, step, part_of_bin, grouped_keys, grouped_values, ends)
+        for part, bounds in zip(parts, pairwise([0, *ends.tolist()]), strict=True):
+            own = slice(*bounds)
+            part.append(grouped_keys[own], grouped_values[own] if spill.valued else None)
     for part in parts:
         part.close()
     spill.remove()
-    bounds = [low + (cut << shift) for cut in cuts[:-1]] + [high]
-    return [(part, *bound) for part, bound in zip(parts, pairwise(bounds), strict=True)]
+    edges = [low + (cut << shift) for cut in cuts[:-1]] + [high]
+    return [(part, *edge) for part, edge in zip(parts, pairwise(edges), strict=True)]
 
 
 def _cuts(counts: NDArray[np.int64], capacity: int) -> list[int]:

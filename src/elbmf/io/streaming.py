@@ -230,8 +230,8 @@ class _Conversion:
         self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell which entries are ones and which are missing."""
-        threshold = self._binarize if is_number(self._binarize) else 0.0
-        threshold = None if self._binarize is None else threshold
+        # Of the words that need no more than an entry, both have 0 for a threshold.
+        threshold = 0.0 if isinstance(self._binarize, str) else self._binarize
         try:
             ones, missing = tell_ones(values, threshold, rows, columns)
         except InputError as error:
@@ -310,9 +310,7 @@ class _Side:
             self._begin()
 
     def _begin(self) -> None:
-        names = (
-            array_name(self._side, what, missing=self._missing) for what in ("starts", "ones")
-        )
+        names = (array_name(self._side, what, missing=self._missing) for what in ("starts", "ones"))
         self._starts = self._writer.array(next(names), np.int64, self._lines + 1)
         self._ones = self._writer.array(next(names), BooleanMatrix.index_type(self._length))
 

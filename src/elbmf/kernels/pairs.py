@@ -65,7 +65,7 @@ def split_pairs(block, at, delimiter, valued, names, values, unread):
                 start = at
                 while at < size:
                     byte = block[at]
-                    if byte == delimiter or byte == _NEWLINE or byte == _RETURN:
+                    if byte in (delimiter, _NEWLINE, _RETURN):
                         break
                     at += 1
                 end = at
