@@ -121,7 +121,7 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
-    estimator.fit(A.to_csr(), missing=A.hidden)
+    estimator.fit(A)
     seconds = time.perf_counter() - began
     console.status("")
     notes = {

@@ -3,10 +3,31 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-__all__ = ["Interrupt"]
+__all__ = ["Interrupt", "ending_well"]
+
+_TERMINATED = 128 + signal.SIGTERM
+
+
+@contextmanager
+def ending_well() -> Iterator[None]:
+    """Within this context, SIGTERM lets what is half done be undone, as SIGINT does."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(_TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    previous = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 class Interrupt:

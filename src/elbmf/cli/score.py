@@ -50,7 +50,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
     model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
-    A = boolean(table, model_binarize(model, args.binarize, args.data, console), args.data)
+    binarize = model_binarize(model, args.binarize, table, args.data, console)
+    A = boolean(table, binarize, args.data)
     truth = None
     if args.truth:
         true_table = aligned(read_matrix(args.truth, args), model, args.truth, console)

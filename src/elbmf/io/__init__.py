@@ -19,7 +19,7 @@ from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.reading import read
-from elbmf.io.slabs import StoredTable
+from elbmf.io.slabs import StoredTable, boolean_values, is_slabs
 from elbmf.io.streaming import DEFAULT_MEMORY, to_slabs
 from elbmf.io.streams import replacing
 from elbmf.io.table import LabelledMatrix
@@ -32,7 +32,9 @@ __all__ = [
     "LabelledMatrix",
     "SavedModel",
     "StoredTable",
+    "boolean_values",
     "format_of",
+    "is_slabs",
     "load_model",
     "read",
     "read_gmt",

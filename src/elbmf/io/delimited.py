@@ -23,6 +23,7 @@ from elbmf.io.header import (
     detect_header,
     detect_pairs_header,
     detect_row_names,
+    only_pairs,
 )
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
@@ -30,6 +31,7 @@ from elbmf.io.table import LabelledMatrix
 __all__ = ["CSV", "TSV", "read_delimited", "stream_delimited", "write_delimited"]
 
 _LAYOUTS = ("wide", "pairs")
+_AUTO = "auto"
 
 
 def read_delimited(
@@ -54,8 +56,9 @@ def read_delimited(
         Whether the first line names the columns.
     row_names : bool or "auto"
         Whether the first field of each line names the row. Wide tables only; pairs always do.
-    layout : {"wide", "pairs"}
-        One field per column, or one line ``row,column[,value]`` per entry.
+    layout : {"wide", "pairs", "auto"}
+        One field per column, or one line ``row,column[,value]`` per entry; "auto" takes a file
+        for pairs that would be no 0/1 table: lines of 2 or 3 fields, the second not 0/1.
     delimiter : str
         One ASCII character; "auto" takes that of the format unless the first lines are evenly cut
         by another of comma, semicolon and tab only.
@@ -98,7 +101,7 @@ def _opened(
     """Open a file; gives its reader, and its blocks below the header with their first lines."""
     _check_choice("header", header, (True, False, "auto"))
     _check_choice("row_names", row_names, (True, False, "auto"))
-    _check_choice("layout", layout, _LAYOUTS)
+    _check_choice("layout", layout, (*_LAYOUTS, _AUTO))
     check_encoding(encoding)
     if delimiter != "auto":
         _check_delimiter(delimiter)
@@ -113,7 +116,7 @@ def _opened(
             text = DelimitedText(path, guessed, encoding)
         sample = text.sample(block)
         reader: WideReader | PairReader
-        if layout == "pairs":
+        if layout == "pairs" or (layout == _AUTO and only_pairs(sample)):
             has_header = detect_pairs_header(sample) if header == "auto" else header
             reader = PairReader(text, sample)
         else:

@@ -13,15 +13,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from elbmf.errors import InputError
 from elbmf.io.entries import ENTRIES_AT_ONCE, Ending, Entries, EntryStream
 from elbmf.io.format import Format
 from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix import BooleanMatrix
-from elbmf.stored import StoredMatrix, store
+from elbmf.stored import NOTE, StoredMatrix, store
 
-__all__ = ["SLABS", "StoredTable", "read_slabs", "stream_slabs", "write_slabs"]
+__all__ = [
+    "SLABS",
+    "StoredTable",
+    "boolean_values",
+    "is_slabs",
+    "read_slabs",
+    "stream_slabs",
+    "write_slabs",
+]
 
 
 class StoredTable(LabelledMatrix):
@@ -75,6 +82,11 @@ def boolean_values(A: BooleanMatrix) -> Any:
     return values if A.hidden is None else values + np.nan * A.hidden.to_csr(np.float64)
 
 
+def is_slabs(path: Path) -> bool:
+    """Whether a path is a folder of slabs, whatever its name."""
+    return (path / NOTE).is_file()
+
+
 def read_slabs(path: Path) -> StoredTable:
     """Open a folder of slabs.
 
@@ -83,8 +95,6 @@ def read_slabs(path: Path) -> StoredTable:
     path : Path
         The folder.
     """
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder. Check the spelling.")
     return StoredTable(StoredMatrix(path))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,10 @@ BYTES_PER_ENTRY = {False: 24, True: 48}
 _HALF = np.uint64(32)
 _POSITION = np.uint64(MOST_LINES - 1)
 
-# Keys that are read from a file or written to it at a time, ranges that a file is cut into at most
-# (each is an open file), and bins that tell where to cut.
+# Keys that are read from a file or written to it at a time, ranges that a file is cut into, about
+# and at most, and bins that tell where to cut.
 _AT_ONCE = 1 << 19
-_MOST_PARTS = 64
+_MOST_PARTS = 256
 _BIN_BITS = 16
 
 
@@ -74,7 +74,6 @@ class Spill:
         self.path = path
         self.count = 0
         self._paths = [path]
-        self._files: list[IO[bytes]] = [path.open("wb")]
 
     @property
     def valued(self) -> bool:
@@ -87,19 +86,17 @@ class Spill:
             return
         if values is not None and not self.valued:
             self._paths.append(self.path.with_name(f"{self.path.name}.values"))
-            self._files.append(self._paths[-1].open("wb"))
             for start in range(0, self.count, _AT_ONCE):
-                self._files[-1].write(np.ones(min(_AT_ONCE, self.count - start)).data)
-        self._files[0].write(np.ascontiguousarray(keys).data)
+                _append(self._paths[1], np.ones(min(_AT_ONCE, self.count - start)))
+        _append(self.path, keys)
         if self.valued:
             added = np.ones(keys.size) if values is None else values
-            self._files[-1].write(np.ascontiguousarray(added, dtype=np.float64).data)
+            _append(self._paths[1], added.astype(np.float64, copy=False))
         self.count += keys.size
 
     def read(self, at_once: int = _AT_ONCE) -> Iterator[Keyed]:
         """Yield the entries, some at a time."""
-        self.close()
-        files = [each.open("rb") for each in self._paths]
+        files = [each.open("rb") for each in self._paths] if self.count else []
         try:
             for start in range(0, self.count, at_once):
                 size = min(at_once, self.count - start)
@@ -110,16 +107,16 @@ class Spill:
             for file in files:
                 file.close()
 
-    def close(self) -> None:
-        """End writing."""
-        for file in self._files:
-            file.close()
-
     def remove(self) -> None:
         """Delete the files."""
-        self.close()
         for each in self._paths:
             each.unlink(missing_ok=True)
+
+
+def _append(path: Path, array: NDArray[Any]) -> None:
+    # Opened anew each time: there may be more files than can be open.
+    with path.open("ab") as file:
+        file.write(np.ascontiguousarray(array).data)
 
 
 def sort_spill(
@@ -192,7 +189,8 @@ def _parts(
     base, step = np.uint64(low), np.uint64(shift)
     for keys, _ in spill.read():
         count_bins(moved(keys), base, step, counts)
-    cuts = _cuts(counts, max(capacity, -(-2 * spill.count // _MOST_PARTS)))
+    # Less than all, so that there is an end to it.
+    cuts = _cuts(counts, max(capacity, min(spill.count - 1, 2 * spill.count // _MOST_PARTS)))
     part_of_bin = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     parts = [
         Spill(spill.path.with_name(f"{spill.path.name}.{number}"))
@@ -205,8 +203,6 @@ def _parts(
         for part, bounds in zip(parts, pairwise([0, *ends.tolist()]), strict=True):
             own = slice(*bounds)
             part.append(grouped_keys[own], grouped_values[own] if spill.valued else None)
-    for part in parts:
-        part.close()
     spill.remove()
     edges = [low + (cut << shift) for cut in cuts[:-1]] + [high]
     return [(part, *edge) for part, edge in zip(parts, pairwise(edges), strict=True)]

@@ -76,7 +76,8 @@ def to_slabs(
         Memory to take beyond that of the program itself, in bytes or as ``"128MB"``. Names take
         some 50 bytes each while the file is read, whatever is said here.
     **options
-        Options of the format, see ``Format.read_options``.
+        Options of the format, see ``Format.read_options``. Unless something else is said, text that
+        is no table of zeros and ones, but may be pairs, is taken for pairs (``layout="auto"``).
 
     Returns
     -------
@@ -105,6 +106,9 @@ def to_slabs(
     if is_number(binarize):
         # Refuses thresholds that make ones of zeros.
         BooleanMatrix.from_array(sparse.csr_array((1, 1)), binarize)
+    if chosen.read_options.get("layout") == "wide" and binarize is None:
+        # What is no table of zeros and ones may still be pairs.
+        options = {"layout": "auto"} | options
     learns = binarize is not None and elementwise(binarize) is None
     if learns or chosen.stream is None:
         _LOG.info("%s: the whole matrix is read into memory", path)
@@ -216,7 +220,10 @@ class _Conversion:
     def _keyed(self, block: Entries) -> tuple[NDArray[np.uint64], NDArray[np.float64] | None]:
         """Return what to put aside of entries; raises where values cannot be right."""
         keys = keys_of(block.rows, block.columns)
-        if block.values is None or block.repeated == "sum":
+        if block.values is None:
+            above = not is_number(self._binarize) or self._binarize < 1
+            return keys if above else keys[:0], None
+        if block.repeated == "sum":
             return keys, block.values
         ones, missing = self._tell(block.values, block.rows, block.columns)
         if block.repeated == "same":
@@ -235,9 +242,7 @@ class _Conversion:
         try:
             ones, missing = tell_ones(values, threshold, rows, columns)
         except InputError as error:
-            few = columns.max() < 3 and self._binarize is None
-            hint = " If each line names a row and a column, pass layout='pairs'." if few else ""
-            raise InputError(f"{self._path}: {error}{hint}") from error
+            raise InputError(f"{self._path}: {error}") from error
         if self._binarize == "nonzero":
             ones = (values != 0) & ~missing
         return ones, missing
