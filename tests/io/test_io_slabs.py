@@ -105,7 +105,7 @@ def test_pairs_of_several_blocks(tmp_path, monkeypatch):
     pairs = (30 * generator.random((500, 2)) ** 2).astype(int)
     text = "".join(f'user{i}\t"item {j}"\n' if i % 3 else f"user{i}\tit\n" for i, j in pairs)
     (tmp_path / "p.tsv").write_text(text)
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs")
+    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs")
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
 
 
@@ -265,9 +265,13 @@ def test_the_same_pair_very_often(tmp_path, little_memory):
 
 def test_text_that_is_no_table_is_taken_for_pairs(tmp_path):
     (tmp_path / "p.tsv").write_text("17\t3\n5\t4\n17\t4\n")
-    assert to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs").names(0) == ["17", "5"]
-    (tmp_path / "w.tsv").write_text("0\t1\n1\t1\n")
-    assert to_slabs(tmp_path / "w.tsv", tmp_path / "w.slabs").names(0) is None
+    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="auto")
+    assert A.names(0) == ["17", "5"]
+    for number, text in enumerate(["0\t1\n1\t1\n", "5\tNA\n1\t7\n", "a\tb\tc\td\n0\t1\t1\t0\n"]):
+        (tmp_path / "w.tsv").write_text(text)
+        options = {"layout": "auto", "binarize": 0}
+        A = to_slabs(tmp_path / "w.tsv", tmp_path / f"{number}.slabs", **options)
+        assert A.names(0) is None
 
 
 def test_values_that_are_not_boolean(tmp_path):
@@ -315,7 +319,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     rows, columns = np.random.default_rng(0).integers(0, 400, (2, 150_000))
     lines = (f"{i}\t{j}\n" for i, j in zip(rows.tolist(), columns.tolist(), strict=True))
     (tmp_path / "p.tsv").write_text("".join(lines))
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", memory_limit="1MB")
+    options = {"layout": "pairs", "memory_limit": "1MB"}
+    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", **options)
     assert len(most) > 10
     assert max(most) <= streaming._LEAST
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
@@ -339,7 +344,7 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(streaming._Conversion, "_capacity", interrupted)
+    monkeypatch.setattr(streaming, "sort_spill", interrupted)
     with pytest.raises(KeyboardInterrupt):
         to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "a.slabs"]
@@ -353,7 +358,7 @@ def test_a_truncated_file_is_told_with_its_line(tmp_path):
     packed = gzip.compress(text.encode())
     (tmp_path / "p.tsv.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FileFormatError, match=r"cut off .* line \d{4,5} is the last whole") as told:
-        to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs")
+        to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs", layout="pairs")
     line = int(str(told.value).split("line ")[1].split()[0])
     assert 9_000 < line < 11_000
     assert [each.name for each in tmp_path.iterdir()] == ["p.tsv.gz"]
@@ -362,7 +367,7 @@ def test_a_truncated_file_is_told_with_its_line(tmp_path):
 def test_files_zipped_one_after_the_other(tmp_path):
     parts = [gzip.compress(b"a\tb\n"), gzip.compress(b"c\td\n"), b"\0" * 100]
     (tmp_path / "p.tsv.gz").write_bytes(b"".join(parts))
-    assert to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs").ones == 2
+    assert to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs", layout="pairs").ones == 2
 
 
 def test_folders_of_others_are_refused(tmp_path):

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from elbmf.binarizers import elementwise
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import ending_well
 from elbmf.cli.matrices import (
@@ -16,7 +17,17 @@ from elbmf.cli.matrices import (
 from elbmf.cli.outputs import check_other_file, writable_format
 from elbmf.cli.progress import FileProgress
 from elbmf.errors import InputError
-from elbmf.io import DEFAULT_MEMORY, FORMATS, LabelledMatrix, boolean_values, to_slabs, write
+from elbmf.io import (
+    DEFAULT_MEMORY,
+    FORMATS,
+    LabelledMatrix,
+    boolean_values,
+    format_of,
+    to_slabs,
+    write,
+)
+from elbmf.io.delimited import CSV, TSV, holds_pairs
+from elbmf.io.formats import check_content
 from elbmf.io.streams import watching
 from elbmf.sizes import bytes_of
 
@@ -95,6 +106,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _to_slabs(args: argparse.Namespace, output: Path, console: Console) -> int:
+    if args.binarize is not None and elementwise(args.binarize) is None:
+        console.note(
+            f"{args.data}: --binarize {args.binarize} looks at all values, so the whole matrix is "
+            "read into memory."
+        )
+    options = reader_options(args)
+    source = format_of(Path(args.data), args.format)
+    if source in (CSV, TSV) and args.layout is None and args.binarize is None:
+        check_content(Path(args.data), source)
+        if holds_pairs(source, Path(args.data), **options):
+            options["layout"] = "pairs"
+            console.note(
+                f"{args.data}: taken for pairs, a row and a column in each line; with --layout "
+                "wide, it is taken for a table."
+            )
     progress = FileProgress(console)
     with watching(progress.read), ending_well():
         A = to_slabs(
@@ -103,7 +129,8 @@ def _to_slabs(args: argparse.Namespace, output: Path, console: Console) -> int:
             format=args.format,
             binarize=args.binarize,
             memory_limit=args.memory_limit,
-            **reader_options(args),
+            progress=progress.sorted,
+            **options,
         )
     _tell(console, output, A.shape, A.ones, A.cells - A.known)
     return 0

@@ -170,7 +170,7 @@ class ComparisonProgress:
 
 
 class FileProgress:
-    """Shows how far a file is downloaded or read; two observers.
+    """Shows how far a file is downloaded, read or sorted; three observers.
 
     Parameters
     ----------
@@ -191,6 +191,10 @@ class FileProgress:
         """Take note of bytes that were read."""
         share = done / total if total else 0.0
         self._line.show(lambda: (f"reading {path.name}  {size(done)} of {size(total)}", share))
+
+    def sorted(self, what: str, done: int, total: int) -> None:
+        """Take note of entries that were sorted, by rows or by columns."""
+        self._line.show(lambda: (f"sorting {what}  {done:,} of {total:,} entries", done / total))
 
 
 class ExperimentProgress:

@@ -28,7 +28,7 @@ from elbmf.io.header import (
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["CSV", "TSV", "read_delimited", "stream_delimited", "write_delimited"]
+__all__ = ["CSV", "TSV", "holds_pairs", "read_delimited", "stream_delimited", "write_delimited"]
 
 _LAYOUTS = ("wide", "pairs")
 _AUTO = "auto"
@@ -85,6 +85,14 @@ def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
         for line, block in blocks:
             yield reader.entries(line, block)
         return reader.ending()
+
+
+def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
+    """Whether to take a file of one of these formats for pairs, with ``layout="auto"``."""
+    preferred = "," if chosen is CSV else "\t"
+    options = _OPTIONS | options | {"layout": _AUTO}
+    with _opened(preferred, path, **options) as (reader, _):
+        return isinstance(reader, PairReader)
 
 
 @contextmanager

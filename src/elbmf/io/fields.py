@@ -300,8 +300,7 @@ class NameCodes:
     def __init__(self, file: str) -> None:
         self._file = file
         self._count = 0
-        self._slots = np.full(1 << 12, -1, dtype=np.int32)
-        self._hashes = np.empty(1 << 11, dtype=np.uint64)
+        self._slots = np.full(1 << 12, -1, dtype=np.int64)
         self._bounds = np.zeros((1 << 11) + 1, dtype=np.int64)
         self._text = np.empty(1 << 16, dtype=np.uint8)
 
@@ -320,7 +319,7 @@ class NameCodes:
     @property
     def nbytes(self) -> int:
         """Memory that the names take."""
-        arrays = (self._slots, self._hashes, self._bounds, self._text)
+        arrays = (self._slots, self._bounds, self._text)
         return sum(array.nbytes for array in arrays)
 
     def decoded(self, first: int, last: int) -> list[str]:
@@ -340,7 +339,6 @@ class NameCodes:
                 done,
                 codes,
                 self._slots,
-                self._hashes,
                 self._bounds,
                 self._text,
                 self._count,
@@ -354,12 +352,11 @@ class NameCodes:
 
     def _make_room(self, longest: int) -> None:
         """Grow whatever is full."""
-        if self._count == self._hashes.size:
-            size = 2 * self._hashes.size
-            self._hashes = _grown(self._hashes, size)
-            self._bounds = _grown(self._bounds, size + 1)
-            self._slots = np.full(2 * size, -1, dtype=np.int32)
-            hash_slots(self._hashes, self._count, self._slots)
+        room = self._bounds.size - 1
+        if self._count == room:
+            self._bounds = _grown(self._bounds, 2 * room + 1)
+            self._slots = np.full(4 * room, -1, dtype=np.int64)
+            hash_slots(self._bounds, self._text, self._count, self._slots)
         if self._bounds[self._count] + longest > self._text.size:
             self._text = _grown(self._text, 2 * self._text.size + longest)
 

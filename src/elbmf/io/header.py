@@ -191,9 +191,11 @@ def detect_pairs_header(sample: Sequence[Record]) -> bool:
 
 def only_pairs(sample: Sequence[Record]) -> bool:
     """Whether records can be (row, column[, value]) entries and no table of zeros and ones."""
-    below = sample[1:] or sample
-    return all(len(record.fields) in (2, 3) for record in sample) and not _is_binary(
-        [record.fields[1]] for record in below
+    names = [record.fields[:2] for record in sample]
+    return (
+        all(len(record.fields) in (2, 3) for record in sample)
+        and not any(is_missing(name) for both in names for name in both)
+        and not _is_binary([column] for _, column in names[1:] or names)
     )
 
 

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from elbmf.kernels.sorting import count_bins, group_keys, radix_sort
 
-__all__ = ["BYTES_PER_ENTRY", "MOST_LINES", "Keyed", "Spill", "keys_of", "positions", "sort_spill"]
+__all__ = [
+    "BYTES_PER_ENTRY",
+    "MOST_LINES",
+    "Keyed",
+    "Merge",
+    "Spill",
+    "keys_of",
+    "positions",
+    "sort_spill",
+]
 
 Keyed: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
 """Keys and their values; no values at all where every entry is a one."""

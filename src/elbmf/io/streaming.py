@@ -10,11 +10,12 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,16 @@ from elbmf.io.delimited_pairs import conflicting_pair
 from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
 from elbmf.io.formats import check_content, format_of
 from elbmf.io.reading import read
-from elbmf.io.spill import BYTES_PER_ENTRY, MOST_LINES, Keyed, Spill, keys_of, positions, sort_spill
+from elbmf.io.spill import (
+    BYTES_PER_ENTRY,
+    MOST_LINES,
+    Keyed,
+    Merge,
+    Spill,
+    keys_of,
+    positions,
+    sort_spill,
+)
 from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix, TableError
 from elbmf.kernels.products import PADDING
@@ -35,6 +45,9 @@ from elbmf.sizes import bytes_of
 from elbmf.stored import FolderWriter, StoredMatrix, array_name
 
 __all__ = ["DEFAULT_MEMORY", "to_slabs"]
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Told what is sorted, how many entries are done, and how many there are."""
 
 DEFAULT_MEMORY = "128MB"
 """Memory that a conversion takes beyond that of the program, if nothing is said."""
@@ -57,6 +70,7 @@ def to_slabs(
     format: str | None = None,
     binarize: Binarize = None,
     memory_limit: float | str = DEFAULT_MEMORY,
+    progress: Progress | None = None,
     **options: Any,
 ) -> StoredMatrix:
     r"""Write a matrix file as a folder of slabs, without having the matrix in memory.
@@ -75,9 +89,11 @@ def to_slabs(
     memory_limit : float or str
         Memory to take beyond that of the program itself, in bytes or as ``"128MB"``. Names take
         some 50 bytes each while the file is read, whatever is said here.
+    progress : callable, optional
+        Called with ``"rows"`` or ``"columns"``, how many entries were sorted by these, and how many
+        there are; for how far the file is read see `elbmf.io.streams.watching`.
     **options
-        Options of the format, see ``Format.read_options``. Unless something else is said, text that
-        is no table of zeros and ones, but may be pairs, is taken for pairs (``layout="auto"``).
+        Options of the format, see ``Format.read_options``.
 
     Returns
     -------
@@ -106,9 +122,6 @@ def to_slabs(
     if is_number(binarize):
         # Refuses thresholds that make ones of zeros.
         BooleanMatrix.from_array(sparse.csr_array((1, 1)), binarize)
-    if chosen.read_options.get("layout") == "wide" and binarize is None:
-        # What is no table of zeros and ones may still be pairs.
-        options = {"layout": "auto"} | options
     learns = binarize is not None and elementwise(binarize) is None
     if learns or chosen.stream is None:
         _LOG.info("%s: the whole matrix is read into memory", path)
@@ -121,7 +134,8 @@ def to_slabs(
             stream = chosen.stream(path, **options)
         try:
             with closing(stream):
-                _Conversion(path, writer, None if learns else binarize, limit).run(stream)
+                how = None if learns else binarize
+                _Conversion(path, writer, how, limit, progress).run(stream)
         except TableError as error:
             raise FileFormatError(f"{path}: {error}") from error
     return StoredMatrix(folder)
@@ -149,10 +163,20 @@ class _Conversion:
         How to tell ones entry by entry.
     limit : int
         Memory in bytes.
+    progress : callable or None
+        Told how far the sorting is.
     """
 
-    def __init__(self, path: Path, writer: FolderWriter, binarize: Any, limit: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        writer: FolderWriter,
+        binarize: Any,
+        limit: int,
+        progress: Progress | None,
+    ) -> None:
         self._path = path
+        self._progress = progress
         self._writer = writer
         self._binarize = binarize
         self._limit = limit
@@ -175,7 +199,7 @@ class _Conversion:
         by_columns = {missing: Spill(self._aside / f"columns {missing}") for missing in (0, 1)}
         rows = {missing: _Side(self._writer, 0, (n, m), bool(missing)) for missing in (0, 1)}
         moved = None if order is None else partial(_with_columns, order)
-        for keys, values in sort_spill(entries, n, self._capacity(entries), self._merged, moved):
+        for keys, values in self._sorted("rows", entries, n, self._merged, moved):
             for start in range(0, keys.size, _ENTRIES):
                 piece = slice(start, start + _ENTRIES)
                 for missing, some in enumerate(self._told(keys[piece], values[piece])):
@@ -185,8 +209,7 @@ class _Conversion:
         for missing, spill in by_columns.items():
             rows[missing].finish()
             columns = _Side(self._writer, 1, (n, m), bool(missing))
-            capacity = self._capacity(spill)
-            for keys, _ in sort_spill(spill, m, capacity, lambda entries: entries):
+            for keys, _ in self._sorted("columns", spill, m, lambda entries: entries):
                 for start in range(0, keys.size, _ENTRIES):
                     columns.write(keys[start : start + _ENTRIES])
                 del keys
@@ -194,8 +217,18 @@ class _Conversion:
         shutil.rmtree(self._aside)
         self._writer.note((n, m), rows[0].total, rows[1].total)
 
-    def _capacity(self, spill: Spill) -> int:
-        return max(_LEAST, (self._limit - _BESIDE) // BYTES_PER_ENTRY[spill.valued])
+    def _sorted(
+        self, what: str, spill: Spill, lines: int, merge: Merge, moved: Any = None
+    ) -> Iterator[Keyed]:
+        """Sort what was put aside."""
+        capacity = max(_LEAST, (self._limit - _BESIDE) // BYTES_PER_ENTRY[spill.valued])
+        done, total = 0, spill.count
+        for entries in sort_spill(spill, lines, capacity, merge, moved):
+            done += entries[0].size
+            if self._progress is not None and total:
+                self._progress(what, done, total)
+            yield entries
+            del entries
 
     def _put_aside(self, stream: EntryStream, spill: Spill) -> Ending:
         while True:

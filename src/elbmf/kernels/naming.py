@@ -10,6 +10,9 @@ __all__ = ["hash_slots", "number_names"]
 # 2⁶⁴ over the golden ratio: multiples of it are spread evenly.
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
+# Where a slot has the number of a name.
+_CODE = np.int64(0xFFFFFFFF)
+
 # Names that are looked up together.
 _AT_ONCE = 32
 
@@ -46,22 +49,26 @@ def _equals(block, begin, end, text, other, other_end):
     return True
 
 
-@kernel()
-def hash_slots(hashes, count, slots):
-    """Enter the first ``count`` names by their hashes into ``slots``, all -1.
+@kernel(inline="always")
+def _entry(key, code):
+    """Return what a slot holds: bits of the hash that do not say which slot it is, and the code."""
+    return np.int64(((key >> np.uint64(33)) << np.uint64(32)) | np.uint64(code))
 
-    The number of slots is a power of two and at least twice ``count``.
-    """
+
+@kernel()
+def hash_slots(bounds, text, count, slots):
+    """Enter the first ``count`` names into ``slots``, all -1; arguments as in `number_names`."""
     mask = np.uint64(slots.shape[0] - 1)
     for code in range(count):
-        slot = hashes[code] & mask
+        key = _hash(text, bounds[code], bounds[code + 1])
+        slot = key & mask
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
-        slots[slot] = code
+        slots[slot] = _entry(key, code)
 
 
 @kernel()
-def number_names(block, spans, first, codes, slots, hashes, bounds, text, count):
+def number_names(block, spans, first, codes, slots, bounds, text, count):
     """Replace names by numbers, a new one for each name that was not seen before.
 
     Parameters
@@ -74,12 +81,12 @@ def number_names(block, spans, first, codes, slots, hashes, bounds, text, count)
         With which name to begin.
     codes : ndarray of int64
         Where to write the numbers.
-    slots : ndarray of int32
-        Hash table of numbers, -1 where it is empty; its size is a power of two and at least twice
-        that of ``hashes``.
-    hashes, bounds, text : ndarray
-        Of each name known: its hash, where it ends in ``text`` (the entry before is where it
-        begins), and its bytes. Added to.
+    slots : ndarray of int64
+        Hash table, -1 where it is empty, else the number of a name and some bits of its hash; its
+        size is a power of two and at least twice as many as there is room for names.
+    bounds, text : ndarray
+        Of each name known: where it ends in ``text`` (the entry before is where it begins), and its
+        bytes. Added to.
     count : int
         How many names are known.
 
@@ -111,13 +118,12 @@ def number_names(block, spans, first, codes, slots, hashes, bounds, text, count)
             if not again[k]:
                 found = slots[keys[k] & mask]
                 if found >= 0:
-                    prefetch(hashes, np.int64(found))
-                    prefetch(bounds, np.int64(found))
+                    prefetch(bounds, found & _CODE)
         for k in range(names):
             if not again[k]:
                 found = slots[keys[k] & mask]
                 if found >= 0:
-                    prefetch(text, bounds[found])
+                    prefetch(text, bounds[found & _CODE])
         for k in range(names):
             i = start + k
             if again[k]:
@@ -126,22 +132,23 @@ def number_names(block, spans, first, codes, slots, hashes, bounds, text, count)
             begin, end = spans[i, 0], spans[i, 1]
             slot = keys[k] & mask
             found = slots[slot]
-            while found >= 0 and not (
-                hashes[found] == keys[k]
-                and _equals(block, begin, end, text, bounds[found], bounds[found + 1])
-            ):
+            while found >= 0:
+                code = found & _CODE
+                if found == _entry(keys[k], code) and _equals(
+                    block, begin, end, text, bounds[code], bounds[code + 1]
+                ):
+                    break
                 slot = (slot + np.uint64(1)) & mask
                 found = slots[slot]
             if found < 0:
                 used = bounds[count]
-                if count == hashes.shape[0] or used + end - begin > text.shape[0]:
+                if count == bounds.shape[0] - 1 or used + end - begin > text.shape[0]:
                     return i, count
-                found = count
+                found = _entry(keys[k], count)
                 slots[slot] = found
-                hashes[found] = keys[k]
                 for j in range(end - begin):
                     text[used + j] = block[begin + j]
-                bounds[found + 1] = used + end - begin
+                bounds[count + 1] = used + end - begin
                 count += 1
-            codes[i] = found
+            codes[i] = found & _CODE
     return spans.shape[0], count
