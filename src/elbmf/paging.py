@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from elbmf.errors import DiskFullError
 from elbmf.sizes import size_text
 
-__all__ = ["MemoryKeeper", "expect", "forget", "map_file", "scratch_array"]
+__all__ = ["MemoryKeeper", "available_memory", "expect", "forget", "map_file", "scratch_array"]
 
 # How often a keeper looks, in seconds, and the share of what it may allow that is let to fill.
 _EVERY = 0.01
@@ -85,13 +85,19 @@ def forget(array: NDArray[Any]) -> None:
 
 def _advise(array: NDArray[Any], advice: str) -> None:
     mapping = _mapping_of(array)
-    option = getattr(mmap, advice, None)
-    if mapping is None or option is None or not array.nbytes:
+    if mapping is None:
         return
     first = np.frombuffer(mapping, dtype=np.uint8, count=1).ctypes.data
-    start = -(-(array.ctypes.data - first) // mmap.PAGESIZE) * mmap.PAGESIZE
-    stop = (array.ctypes.data - first + array.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
-    if stop > start:
+    offset = array.ctypes.data - first
+    start = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
+    _advise_pages(mapping, advice, start, offset + array.nbytes)
+
+
+def _advise_pages(mapping: mmap.mmap, advice: str, start: int, stop: int) -> None:
+    """Give advice on whole pages, where the system takes any."""
+    option = getattr(mmap, advice, None)
+    stop = stop // mmap.PAGESIZE * mmap.PAGESIZE
+    if option is not None and stop > start:
         mapping.madvise(option, start, stop - start)
 
 
@@ -145,7 +151,7 @@ class MemoryKeeper:
         while not self._done.wait(_EVERY):
             if _resident_bytes() > self._allowed:
                 for mapping in list(self._mappings.values()):
-                    forget(np.frombuffer(mapping, dtype=np.uint8))
+                    _advise_pages(mapping, "MADV_DONTNEED", 0, len(mapping))
 
 
 def _resident_bytes() -> int:
@@ -156,3 +162,16 @@ def _resident_bytes() -> int:
     except OSError:
         # Then it is left to the system, which takes mapped pages back when it needs room.
         return 0
+
+
+def available_memory() -> int:
+    """Return the memory that programs may still take, without swapping, as far as it is known."""
+    try:
+        with open("/proc/meminfo", "rb") as file:
+            for line in file:
+                if line.startswith(b"MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    pages: int = getattr(os, "sysconf", lambda name: 1 << 20)("SC_PHYS_PAGES")
+    return pages * mmap.PAGESIZE

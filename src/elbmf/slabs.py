@@ -36,7 +36,7 @@ from elbmf.kernels.products import (
 from elbmf.kernels.residuals import pull_residuals, push_residuals, squared_residuals
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut"]
+__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut", "uncut"]
 
 Floats = NDArray[np.floating[Any]]
 Allocate = Callable[[tuple[int, ...], Any], NDArray[Any]]
@@ -308,8 +308,8 @@ def _power_of_two(most: int) -> int:
     return 1 << (max(min(most, _MOST_SLABS), 1).bit_length() - 1)
 
 
-def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
-    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
+def uncut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+    """Return a matrix as one slab of indices, for an engine that has its own way of cutting it.
 
     Parameters
     ----------
@@ -320,14 +320,28 @@ def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
     """
     n, m = matrix.shape
     streamed_axis = 0 if n > m else 1
-    n_resident = min(n, m)
     indptr, indices = matrix.lines(streamed_axis)
-
-    reweighed = []
+    slab = IndexSlab(0, max(n, m), min(n, m), indptr, indices)
     if weight_of_ones != 1:
-        reweighed.append(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
+        slab.reweigh(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
     if matrix.hidden is not None:
-        reweighed.append(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+        slab.reweigh(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
+    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, (slab,), heaviest)
+
+
+def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
+
+    Parameters
+    ----------
+    matrix, weight_of_ones
+        As in `uncut`.
+    """
+    whole = uncut(matrix, weight_of_ones)
+    reweighed = whole.slabs[0].reweighed
+    n_resident = whole.n_resident
+    indptr, indices = matrix.lines(whole.streamed_axis)
 
     density = matrix.ones / matrix.cells if matrix.cells else 0.0
     rarer = min(density, 1 - density)
@@ -346,8 +360,7 @@ def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
     for slab in slabs:
         for cells in reweighed:
             slab.reweigh(cells)
-    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
-    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs), heaviest)
+    return replace(whole, slabs=tuple(slabs))
 
 
 def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ of each file has a checksum.
     rows.names.json, columns.names.json names, one JSON text a line
 """
 
+import errno
 import json
 import os
 import shutil
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.paging import map_file
@@ -192,10 +193,22 @@ class FolderWriter:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None:
-            for writer in self._open.values():
-                writer.abandon()
-            shutil.rmtree(self.part, ignore_errors=True)
+            self._give_up(error)
             return
+        try:
+            self._finish()
+        except BaseException as late:
+            self._give_up(late)
+            raise
+
+    def _give_up(self, error: BaseException) -> None:
+        for writer in self._open.values():
+            writer.abandon()
+        shutil.rmtree(self.part, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
+
+    def _finish(self) -> None:
         for name, writer in self._open.items():
             self._note["arrays"][name] = writer.close()
         with (self.part / NOTE).open("w") as file:
@@ -272,6 +285,7 @@ class StoredMatrix(BooleanMatrix):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._verified = False
         self._note = _read_note(self.path)
         n, m = (int(length) for length in self._note["shape"])
         hidden = None
@@ -305,13 +319,15 @@ class StoredMatrix(BooleanMatrix):
         return names
 
     def verify(self) -> None:
-        """Compare every block with its checksum.
+        """Compare every block with its checksum, the first time.
 
         Raises
         ------
         FileFormatError
             If one differs; says where.
         """
+        if self._verified:
+            return
         blocks = [
             (self.path / f"{name}.npy", start, checksum)
             for name, noted in self._note["arrays"].items()
@@ -319,6 +335,7 @@ class StoredMatrix(BooleanMatrix):
         ]
         with ThreadPoolExecutor(available_cores()) as pool:
             list(pool.map(lambda block: _verify_block(*block), blocks))
+        self._verified = True
 
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
         return {

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from io_helpers import tables
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.io import FORMATS, LabelledMatrix, StoredTable, read, spill, streaming, to_slabs, write
 from elbmf.io.spill import Spill, keys_of, positions, sort_spill
 from elbmf.matrix import BooleanMatrix
-from elbmf.stored import StoredMatrix
+from elbmf.stored import ArrayWriter, StoredMatrix
 
 SETTINGS = settings(
     max_examples=15,
@@ -326,13 +326,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
 
 
-def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "method"), [(Spill, "append"), (ArrayWriter, "write"), (ArrayWriter, "close")]
+)
+def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, kind, method):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     write(tmp_path / "a.npz", TINY)
-    monkeypatch.setattr(Spill, "append", full)
-    with pytest.raises(InputError, match=r"a\.slabs: could not be written: No space left"):
+    monkeypatch.setattr(kind, method, full)
+    with pytest.raises(DiskFullError, match=r"no room for a\.slabs \(No space left on device\)"):
         to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs")
     assert [each.name for each in tmp_path.iterdir()] == ["a.npz"]
 

@@ -28,6 +28,7 @@ from elbmf.metrics import measures
 from elbmf.ranks import Factors, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.refine import describe, refine
 from elbmf.reports import Report
+from elbmf.stored import StoredMatrix
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -202,6 +203,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
+        if isinstance(A, StoredMatrix):
+            A.verify()
         return nullcontext(A)
 
     def _warn_if_too_many(self, A: BooleanMatrix) -> None:

@@ -6,7 +6,7 @@ rounds; the loop over epochs, with trace, stop rule and callback, is here.
 
 import logging
 from abc import abstractmethod
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, get_args
@@ -23,6 +23,7 @@ from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.paged import memory_needed, paged
+from elbmf.paging import available_memory
 from elbmf.palm import State, ipalm
 from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
@@ -31,6 +32,7 @@ from elbmf.sizes import SizeText, bytes_of, size_text
 from elbmf.starts import singular_start, uniform_start
 from elbmf.step import Iterate, Rows, StepRule
 from elbmf.stopping import StopReason, StopRule
+from elbmf.stored import StoredMatrix
 from elbmf.tracing import Trace, TraceLevel
 
 __all__ = [
@@ -50,6 +52,9 @@ _ONES_FOR_SINGULAR_VECTORS = 10_000_000
 
 # Components to reckon with where their number is yet to be found.
 _RANK_UNKNOWN = 32
+
+# Of the memory that is free, what a fit of stored data may take where nothing is said.
+_SHARE_OF_MEMORY = 0.5
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
@@ -131,14 +136,17 @@ class RelaxedFactorizer(BooleanFactorizer):
 
     def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data from the disk, if there is not enough memory for it."""
-        if self.memory_limit is None:
-            return nullcontext(A)
+        if self.memory_limit is not None:
+            limit = bytes_of(self.memory_limit)
+        elif isinstance(A, StoredMatrix):
+            limit = int(_SHARE_OF_MEMORY * available_memory())
+        else:
+            return super()._placed(A)
         k = _RANK_UNKNOWN if self.n_components == "auto" else self._rank
-        limit = bytes_of(self.memory_limit)
         needed = memory_needed(A, k, np.dtype(self.dtype).itemsize)
         if needed <= limit:
-            return nullcontext(A)
-        _LOG.info("needs about %s: worked on from the disk", size_text(needed))
+            return super()._placed(A)
+        _LOG.info("needs about %s of memory: worked on from the disk", size_text(needed))
         return paged(A, limit)
 
     def _start(

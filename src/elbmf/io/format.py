@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from elbmf.errors import InputError, MissingExtraError
+from elbmf.errors import InputError
 from elbmf.io.entries import EntryStream
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["Format", "optional_module", "options_of"]
+__all__ = ["Format", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -93,11 +92,3 @@ def options_of(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the keyword-only parameters of a function and their defaults."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def optional_module(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional dependency, or say which extra installs it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(module.partition(".")[0], extra, purpose) from error

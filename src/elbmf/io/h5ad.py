@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.extras import optional_module
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
     Ending,
@@ -22,7 +23,7 @@ from elbmf.io.entries import (
     compressed_entries,
     dense_entries,
 )
-from elbmf.io.format import Format, optional_module
+from elbmf.io.format import Format
 from elbmf.io.numpy_files import checked_sparse
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.extras import optional_module
 from elbmf.io.delimited_pairs import check_pair_names, conflicting_pair
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
@@ -31,7 +32,7 @@ from elbmf.io.entries import (
     table_entries,
 )
 from elbmf.io.fields import NameCodes, Span
-from elbmf.io.format import Format, optional_module
+from elbmf.io.format import Format
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 
 __all__ = [
     "GZIP_MAGIC",
@@ -267,6 +267,8 @@ def writing(path: Path) -> Iterator[None]:
     """Turn the errors of writing a file or folder into clear ones."""
     try:
         yield
+    except DiskFullError:
+        raise
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: cannot be written, the folder {path.parent} does not exist. Create it first."
