@@ -49,7 +49,7 @@ __all__ = ["DEFAULT_MEMORY", "to_slabs"]
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is sorted, how many entries are done, and how many there are."""
 
-DEFAULT_MEMORY = "128MB"
+DEFAULT_MEMORY = "100MB"
 """Memory that a conversion takes beyond that of the program, if nothing is said."""
 
 _LOG = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def to_slabs(
         Which values are ones, as for the methods. What is learned from all the data, as with
         ``"zscore"``, needs the whole matrix in memory.
     memory_limit : float or str
-        Memory to take beyond that of the program itself, in bytes or as ``"128MB"``. Names take
+        Memory to take beyond that of the program itself, in bytes or as ``"100MB"``. Names take
         some 50 bytes each while the file is read, whatever is said here.
     progress : callable, optional
         Called with ``"rows"`` or ``"columns"``, how many entries were sorted by these, and how many
