@@ -6,6 +6,7 @@ What is left on "auto" is detected by the rules in `elbmf.io.header`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from elbmf.io.delimited_wide import WideReader, wide_lines
 from elbmf.io.format import Format
 from elbmf.io.header import (
     AmbiguousHeaderError,
+    Record,
     detect_header,
     detect_pairs_header,
     detect_row_names,
@@ -25,7 +27,15 @@ from elbmf.io.header import (
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["CSV", "TSV", "read_delimited", "write_delimited"]
+__all__ = [
+    "CSV",
+    "TSV",
+    "WideLayout",
+    "after_header",
+    "read_delimited",
+    "wide_layout",
+    "write_delimited",
+]
 
 _LAYOUTS = ("wide", "pairs")
 
@@ -72,31 +82,111 @@ def read_delimited(
         line, block = next(blocks, (1, b""))
         if not block:
             raise FileFormatError(f"{path}: holds blank lines only, expected a table.")
-        if delimiter == "auto":
-            guessed = guess_delimiter(text.decode(block, line), preferred)
-            text = DelimitedText(path, guessed, encoding)
-        sample = text.sample(block)
         collector: WideReader | PairReader
         if layout == "pairs":
+            text = _delimited(path, line, block, preferred, delimiter, encoding)
+            sample = text.sample(block)
             has_header = detect_pairs_header(sample) if header == "auto" else header
             collector = PairReader(text, sample)
         else:
-            named_rows = detect_row_names(sample) if row_names == "auto" else row_names
-            try:
-                has_header = (
-                    detect_header(sample, row_names=named_rows) if header == "auto" else header
-                )
-            except AmbiguousHeaderError as error:
-                raise FileFormatError(f"{path}, line {sample[0].line}: {error}.") from None
-            collector = WideReader(text, sample, header=has_header, row_names=named_rows)
+            wide = wide_layout(
+                path,
+                block,
+                preferred,
+                line=line,
+                header=header,
+                row_names=row_names,
+                delimiter=delimiter,
+                encoding=encoding,
+            )
+            sample, has_header = wide.sample, wide.header
+            collector = wide.reader()
         if has_header:
-            data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
-            block, line = _from_line(block, data_line), data_line
+            block, line = after_header(block, line, sample)
         if block:
             collector.add(line, block)
         for line, block in blocks:
             collector.add(line, block)
     return collector.table()
+
+
+@dataclass(frozen=True)
+class WideLayout:
+    """How a wide table is laid out, as its first lines tell.
+
+    Parameters
+    ----------
+    text : DelimitedText
+        The file.
+    sample : list of Record
+        Its first records.
+    header, row_names : bool
+        Whether it has a header line and a first column of row names.
+    """
+
+    text: DelimitedText
+    sample: list[Record]
+    header: bool
+    row_names: bool
+
+    def reader(self) -> WideReader:
+        """Return what reads lines of data."""
+        return WideReader(self.text, self.sample, header=self.header, row_names=self.row_names)
+
+
+def wide_layout(
+    path: Path,
+    block: bytes,
+    preferred: str,
+    *,
+    line: int = 1,
+    header: bool | Literal["auto"] = "auto",
+    row_names: bool | Literal["auto"] = "auto",
+    delimiter: str = "auto",
+    encoding: str = "utf-8",
+) -> WideLayout:
+    """Find out how a wide table is laid out.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    block : bytes
+        Its first lines.
+    preferred : str
+        The delimiter that the format suggests.
+    line : int
+        Number of the first line.
+    header, row_names, delimiter, encoding
+        As of `read_delimited`.
+    """
+    check_encoding(encoding)
+    if delimiter != "auto":
+        _check_delimiter(delimiter)
+    text = _delimited(path, line, block, preferred, delimiter, encoding)
+    sample = text.sample(block)
+    named_rows = detect_row_names(sample) if row_names == "auto" else row_names
+    try:
+        has_header = detect_header(sample, row_names=named_rows) if header == "auto" else header
+    except AmbiguousHeaderError as error:
+        raise FileFormatError(f"{path}, line {sample[0].line}: {error}.") from None
+    return WideLayout(text, sample, has_header, named_rows)
+
+
+def _delimited(
+    path: Path, line: int, block: bytes, preferred: str, delimiter: str, encoding: str
+) -> DelimitedText:
+    """Return how to take a file apart that begins with a block."""
+    text = DelimitedText(path, preferred if delimiter == "auto" else delimiter, encoding)
+    if delimiter != "auto":
+        return text
+    return DelimitedText(path, guess_delimiter(text.decode(block, line), preferred), encoding)
+
+
+def after_header(block: bytes, line: int, sample: list[Record]) -> tuple[bytes, int]:
+    """Return what comes after the header in the first block, and the line it begins at."""
+    data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
+    return _from_line(block, data_line), data_line
 
 
 def _from_line(block: bytes, line: int) -> bytes:

@@ -16,7 +16,7 @@ from elbmf.io.format import Format
 from elbmf.io.streams import line_blocks, open_bytes
 from elbmf.io.table import LabelledMatrix, csr_from_pairs
 
-__all__ = ["FIMI", "read_fimi", "write_fimi"]
+__all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "write_fimi"]
 
 # The bytes at which bytes.split() cuts.
 _IS_BLANK = np.zeros(256, dtype=bool)
@@ -32,27 +32,18 @@ def read_fimi(path: Path) -> LabelledMatrix:
     path : Path
         The file, gzipped or not.
     """
-    codes: dict[bytes, int] = {}
+    codes = ItemCodes(path)
     rows: list[np.ndarray] = []
     columns: list[np.ndarray] = []
     lines = 0
     with open_bytes(path) as stream:
         for block in line_blocks(stream):
-            if block.count(b"\r") != block.count(b"\r\n"):
-                raise FileFormatError(
-                    f"{path}: found a carriage return that ends no line. Lines must end with a "
-                    "line feed; convert the file."
-                )
-            items = block.split()
-            known = len(codes)
-            for item in dict.fromkeys(items):
-                codes.setdefault(item, len(codes))
-            _check_items(path, list(codes)[known:], block, lines)
-            columns.append(np.fromiter(map(codes.__getitem__, items), np.int64, len(items)))
-            rows.append(_lines_of_items(block) + lines)
-            lines += block.count(b"\n") + (not block.endswith(b"\n"))
-    names = [_decoded(path, item) for item in codes]
-    order = _sorted_positions(names)
+            its_rows, its_columns, count = codes.read(block, lines)
+            columns.append(its_columns)
+            rows.append(its_rows + lines)
+            lines += count
+    names = codes.names()
+    order = sorted_positions(names)
     position_of_code = np.empty(len(order), dtype=np.int64)
     position_of_code[order] = np.arange(len(order))
     row_index = np.concatenate(rows)
@@ -64,6 +55,46 @@ def read_fimi(path: Path) -> LabelledMatrix:
             "lines, as in a table of cells. Read it with format='csv' and delimiter=' '."
         )
     return LabelledMatrix(values, None, [names[code] for code in order])
+
+
+class ItemCodes:
+    """Numbers of items, in the order in which they first come.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._codes: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def names(self) -> list[str]:
+        """Return the items."""
+        return [_decoded(self._path, item) for item in self._codes]
+
+    def read(self, block: bytes, lines: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Take in a block of lines that comes after so many.
+
+        Returns for each item its line in the block and its number, and the number of lines.
+        """
+        if block.count(b"\r") != block.count(b"\r\n"):
+            raise FileFormatError(
+                f"{self._path}: found a carriage return that ends no line. Lines must end with a "
+                "line feed; convert the file."
+            )
+        items = block.split()
+        codes = self._codes
+        fresh = [item for item in dict.fromkeys(items) if item not in codes]
+        _check_items(self._path, fresh, block, lines)
+        for item in fresh:
+            codes[item] = len(codes)
+        columns = np.fromiter(map(codes.__getitem__, items), np.int64, len(items))
+        return _lines_of_items(block), columns, block.count(b"\n") + (not block.endswith(b"\n"))
 
 
 def _lines_of_items(block: bytes) -> np.ndarray:
@@ -86,6 +117,7 @@ def _check_items(path: Path, items: list[bytes], block: bytes, lines: int) -> No
                 "looks like a table. Read a table with format='csv'; an item may not contain "
                 "commas, semicolons or quotes."
             )
+        _decoded(path, item)
 
 
 def _decoded(path: Path, item: bytes) -> str:
@@ -98,7 +130,8 @@ def _decoded(path: Path, item: bytes) -> str:
         ) from error
 
 
-def _sorted_positions(names: list[str]) -> list[int]:
+def sorted_positions(names: list[str]) -> list[int]:
+    """Return the order of items: by number where all are whole numbers, else as text."""
     try:
         numbers = [int(name) for name in names]
     except ValueError:

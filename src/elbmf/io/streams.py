@@ -27,6 +27,7 @@ __all__ = [
     "reason",
     "replacing",
     "temporary_sibling",
+    "unzipped",
     "watching",
     "writing",
 ]
@@ -111,12 +112,18 @@ def open_raw(path: Path) -> io.BufferedReader:
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading bytes; gzip is recognised by content and undone."""
-    with reading(path), open_raw(path) as raw:
-        if raw.peek(2)[:2] == GZIP_MAGIC:
-            with gzip.open(raw, "rb") as unzipped:
-                yield io.BufferedReader(unzipped, 1 << 20)
-        else:
-            yield raw
+    with reading(path), open_raw(path) as raw, unzipped(raw) as stream:
+        yield stream
+
+
+@contextmanager
+def unzipped(raw: Any) -> Iterator[IO[bytes]]:
+    """Undo gzip, if the content of a buffered stream is gzipped."""
+    if raw.peek(2)[:2] == GZIP_MAGIC:
+        with gzip.open(raw, "rb") as content:
+            yield io.BufferedReader(content, 1 << 20)
+    else:
+        yield raw
 
 
 def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tuple[bytes, bool]:
