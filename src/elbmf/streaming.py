@@ -133,12 +133,15 @@ class Review:
         if not A.ones:
             return np.pad(V[:k], ((0, k - V[:k].shape[0]), (0, 0)))
         local = LocalSearch(A, self.weights, self.n_jobs)
+        at_hand = (describe(A, V, self.weights, self.n_jobs), V) if V.any() else None
+        if at_hand is not None and V.shape[0] == k and local.pack(*at_hand).cost == 0:
+            return V
         with Search(local, generator, self.work(A)) as search:
             found = [self.relax(A, generator)] if relaxing else []
-            if V.any():
-                found.append((describe(A, V, self.weights, self.n_jobs), V))
+            if at_hand is not None:
+                found.append(at_hand)
                 if V.shape[0] == k:
-                    factors = local.pack(*found[-1], with_spare=True)
+                    factors = local.pack(*at_hand, with_spare=True)
                     local.descend(factors)
                     found.append(search.improve(factors).to_arrays())
             if not sample.is_whole:
