@@ -1,6 +1,9 @@
 """The contract of every engine: one pass is pull, step, push, whoever visits the slabs."""
 
+import tempfile
 import threading
+from contextlib import contextmanager
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,15 +12,51 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 from elbmf.engines import MemoryEngine
+from elbmf.engines.device import TorchEngine
+from elbmf.engines.disk import DiskEngine
 from elbmf.matrix import BooleanMatrix
+from elbmf.paged import PagedMatrix
+from elbmf.paging import MemoryKeeper
+from elbmf.palm import ipalm
 from elbmf.regularizers import ELB
+from elbmf.schedules import Annealed
 from elbmf.slabs import cut
+from elbmf.starts import UniformRows
 from elbmf.step import Factor, HalfStep, Iterate, Strength, lipschitz, step_size
+from elbmf.stored import store
 from strategies import boolean_arrays, masked_arrays
 
+
+@contextmanager
+def on_disk(A, omega, n_jobs):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        MemoryKeeper(1) as keeper,
+        DiskEngine(
+            PagedMatrix(store(A, f"{folder}/A.slabs").path, keeper), omega, n_jobs
+        ) as engine,
+    ):
+        yield engine
+
+
+def on_device(A, omega, share=None):
+    """Let the data take all the memory of the device that it wants, or a share of that."""
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
+    memory = None if share is None else max(1, int(share * 8 * A.ones))
+    return TorchEngine(A, omega, "cpu", n_jobs=1, memory=memory)
+
+
+# Each makes an engine for a matrix in which ones have a weight. All these get the same bits.
+EQUAL_ENGINES = {
+    "memory, one thread": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 1),
+    "memory, threads": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 3),
+    "disk, one thread": lambda A, omega=1.0: on_disk(A, omega, 1),
+    "disk, threads": lambda A, omega=1.0: on_disk(A, omega, 3),
+}
 ENGINES = {
-    "memory, one thread": lambda matrix: MemoryEngine(matrix, 1),
-    "memory, threads": lambda matrix: MemoryEngine(matrix, 3),
+    **EQUAL_ENGINES,
+    "torch": lambda A, omega=1.0: on_device(A, omega),
+    "torch, small batches": lambda A, omega=1.0: on_device(A, omega, share=0.9),
 }
 
 
@@ -55,8 +94,8 @@ def half_step(other, beta=0.0, scale=None):
 @settings(max_examples=20)
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
-    matrix = cut(BooleanMatrix.from_array(A))
-    lines = A if matrix.streamed_axis == 0 else A.T
+    matrix = BooleanMatrix.from_array(A)
+    lines = A if cut(matrix).streamed_axis == 0 else A.T
     resident = random_factor(lines.shape[1], k, seed)
     streamed = random_factor(lines.shape[0], k, seed + 1)
     with ENGINES[name](matrix) as engine:
@@ -75,8 +114,8 @@ def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
 @settings(max_examples=20)
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inertia):
-    matrix = cut(BooleanMatrix.from_array(A))
-    lines = A if matrix.streamed_axis == 0 else A.T
+    matrix = BooleanMatrix.from_array(A)
+    lines = A if cut(matrix).streamed_axis == 0 else A.T
     resident = random_factor(lines.shape[1], k, seed)
     streamed = random_factor(lines.shape[0], k, seed + 1, inertia)
     beta = 0.4 if inertia else 0.0
@@ -112,8 +151,8 @@ def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inert
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
     A, mask = case
-    matrix = cut(BooleanMatrix.from_array(A, missing=mask), omega)
-    known, hidden = (X if matrix.streamed_axis == 0 else X.T for X in (A & ~mask, mask))
+    matrix = BooleanMatrix.from_array(A, missing=mask)
+    known, hidden = (X if cut(matrix).streamed_axis == 0 else X.T for X in (A & ~mask, mask))
     resident = random_factor(known.shape[1], k, seed)
     ahead = random_factor(known.shape[1], k, seed + 1).current
     streamed = random_factor(known.shape[0], k, seed + 2, inertia=True)
@@ -127,7 +166,7 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
     point = z - step.step * (z @ step.gram - product)
     expected = ELB().prox(point, *step.strength)
 
-    with ENGINES[name](matrix) as engine:
+    with ENGINES[name](matrix, omega) as engine:
         load(engine, resident, streamed)
         product, _ = engine.sweep(resident.current, step, ahead)
         sure = np.abs(point - 0.5) > 1e-9
@@ -144,28 +183,50 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
         assert product.overlap(resident.current) == pytest.approx(overlap)
 
 
+@pytest.mark.parametrize("shape", [(13_000, 700), (700, 13_000)])
+@pytest.mark.parametrize(("density", "omega"), [(0.05, 1.0), (0.05, 4.0), (0.3, 1.0), (0.95, 1.0)])
+def test_engines_get_the_same_bits(shape, density, omega):
+    A = np.random.default_rng(0).random(shape) < density
+    mask = np.random.default_rng(1).random(shape) < 0.001
+    results = []
+    for make in EQUAL_ENGINES.values():
+        start = (
+            Iterate(UniformRows((length, 5), np.random.default_rng(2), np.float32))
+            for length in shape
+        )
+        with make(BooleanMatrix.from_array(A, missing=mask), omega) as engine:
+            assert len(engine.matrix.slabs) > 1
+            options = {"schedule": Annealed(30), "regularizer": ELB(), "beta": 0.9, "balance": True}
+            *_, state = islice(ipalm(engine, *start, **options), 12)
+            results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss, state.gap))
+    assert len(set(results)) == 1
+
+
 def test_advance_updates_the_resident_factor(make_engine):
     A = np.random.default_rng(0).random((9000, 7000)) < 0.001  # several pieces of resident rows
-    matrix = cut(BooleanMatrix.from_array(A))
-    resident, streamed = random_factor(7000, 3, 1), random_factor(9000, 3, 2)
+    matrix = BooleanMatrix.from_array(A)
+    x, streamed = random_factor(7000, 3, 1), random_factor(9000, 3, 2)
     step = half_step(streamed)
     with make_engine(matrix) as engine:
+        resident = engine.home(x.iterate, np.float64, inertia=False)
         load(engine, resident, streamed)
         product, _ = engine.sweep(resident.current, None)
-        x = resident.current.copy()
-        expected = ELB().prox(x - step.step * (x @ step.gram - product.plain), *step.strength)
         kept = product.plain.copy()
+        gradient = x.current @ step.gram - kept
+        expected = ELB().prox(x.current - step.step * gradient, *step.strength)
         summary = engine.advance(resident, step, product)
-        np.testing.assert_allclose(resident.current, expected, atol=1e-9)
+        np.testing.assert_allclose(resident.values, expected[:, :3], atol=1e-9)
         np.testing.assert_array_equal(product.plain, kept)
-        np.testing.assert_allclose(summary.gram, resident.current.T @ resident.current)
-        assert summary.tally.flips == np.sum((x > 0.5) != (expected > 0.5))
+        np.testing.assert_allclose(summary.gram, expected.T @ expected)
+        assert summary.tally.flips == np.sum((x.current > 0.5) != (expected > 0.5))
 
 
 def test_closing_leaves_nothing_behind(make_engine):
+    with make_engine(BooleanMatrix.from_array(np.ones((3, 2), bool))):
+        pass  # what it loads at its first use stays
     before = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
     threads = threading.active_count()
-    with make_engine(cut(BooleanMatrix.from_array(np.ones((300, 200), bool)))):
+    with make_engine(BooleanMatrix.from_array(np.ones((300, 200), bool))):
         pass
     assert threading.active_count() == threads
     assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == before

@@ -237,6 +237,10 @@ class BooleanMatrix:
         nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
         return (self.hidden or BooleanMatrix(self.shape, *nowhere)).lines(axis)
 
+    def allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return zeros, for something that is as large as the data: made where the data lies."""
+        return np.zeros(shape, dtype)
+
     @staticmethod
     def index_type(length: int) -> Any:
         """Return the narrowest type for positions in a line of some length."""

@@ -144,7 +144,7 @@ def ipalm(
     columns_streamed = matrix.streamed_axis == 1
     inertia = beta > 0
     at_home, elsewhere = (U, Vt) if columns_streamed else (Vt, U)
-    resident = Factor(at_home, dtype, inertia)
+    resident = engine.home(at_home, dtype, inertia)
     engine.load(resident, elsewhere)
     del U, Vt, at_home, elsewhere  # large, and not needed any more
 

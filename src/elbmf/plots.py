@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbmf.criteria import CRITERIA
-from elbmf.errors import InputError, MissingExtraError
+from elbmf.errors import InputError
+from elbmf.extras import optional_module
 from elbmf.selection import TITLES
 
 if TYPE_CHECKING:
@@ -158,11 +159,9 @@ def grouped_digits(value: float, _: int) -> str:
 
 def new_figure(width: float, height: float) -> "Figure":
     """Return an empty figure of a size in inches, independent of pyplot and of any display."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plots", "drawing pictures") from error
-    return Figure(figsize=(width, height), layout="constrained")
+    figures = optional_module("matplotlib.figure", extra="plots", purpose="drawing pictures")
+    figure: Figure = figures.Figure(figsize=(width, height), layout="constrained")
+    return figure
 
 
 def suffixes() -> list[str]:

@@ -37,6 +37,9 @@ _NEGLIGIBLE = 2e-5
 # Lines are kept packed, too, above this density.
 _PACKED_DENSITY = 1 / 64
 
+# Indices that change their type at a time.
+_CONVERTED_AT_ONCE = 1 << 22
+
 # Ones from which a turn is worth several threads.
 _ONES_FOR_THREADS = 300_000
 
@@ -186,16 +189,27 @@ def _lines(A: BooleanMatrix, axis: int) -> Lines:
     hidden_indptr, hidden_indices = (nothing, nothing) if A.hidden is None else A.hidden.lines(axis)
     lines = Lines(
         indptr,
-        indices.astype(index, copy=False),
+        _as_type(A, indices, index),
         np.empty((0, 0), dtype=np.uint64),
         hidden_indptr,
-        hidden_indices.astype(index, copy=False),
+        _as_type(A, hidden_indices, index),
     )
     if A.ones <= _PACKED_DENSITY * A.cells:
         return lines
-    words = np.zeros((A.shape[axis], -(-A.shape[1 - axis] // 64)), dtype=np.uint64)
+    words = A.allocate((A.shape[axis], -(-A.shape[1 - axis] // 64)), np.uint64)
     pack_lines_into_words(lines.indptr, lines.indices, words)
     return lines._replace(words=words)
+
+
+def _as_type(A: BooleanMatrix, indices: NDArray[Any], index: Any) -> NDArray[Any]:
+    """Return indices of another type, where the data lies."""
+    if indices.dtype == index or not indices.size:
+        return indices.astype(index, copy=False)
+    converted = A.allocate(indices.shape, index)
+    for start in range(0, indices.size, _CONVERTED_AT_ONCE):
+        piece = slice(start, start + _CONVERTED_AT_ONCE)
+        converted[piece] = indices[piece]
+    return converted
 
 
 def refine(

@@ -2,8 +2,8 @@
 
 ELB is the paper's own (Eq. regularizer, Eq. elprox, App. A); Primp and Bowl are the two it is
 compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write its loop in
-`elbmf.kernels.prox`, a class here with its value and the name of that loop, and add the class to
-`REGULARIZERS`.
+`elbmf.kernels.prox`, a class here with its value, the name of that loop and the same in formulas of
+whole arrays, and add the class to `REGULARIZERS`.
 
 In the operators λ is the λ′ = 2λ of App. A, as in Eq. elprox: ``prox(x, κ, λ)`` minimises
 ½(x − y)² + κ|y| + (λ/2)y² on the branch around zero, while ``value`` is Eq. regularizer as
@@ -27,6 +27,9 @@ ProxVariant = Literal["exact", "paper", "alternative"]
 # How near to its pole at λ = 1 the alternative operator is used.
 _AROUND_POLE = 1e-3
 
+# More than Newton's method ever needs.
+_NEWTON_STEPS = 100
+
 
 class Regularizer(ABC):
     """A penalty on each entry of a factor; all that the optimiser knows of it is here."""
@@ -40,11 +43,25 @@ class Regularizer(ABC):
     def operator(self) -> int:
         """Which operator of `elbmf.kernels.prox` is this regulariser's."""
 
+    @abstractmethod
+    def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:
+        """Apply the operator to a whole array, where no loop of ours runs.
+
+        Parameters
+        ----------
+        xp : module
+            numpy, torch, or any other with the same names for what is used of them.
+        x : array of that module
+            Kept as it is; the result has its number type.
+        kappa, lam : float
+            As `arguments` returns them; λ may be infinite.
+        """
+
     def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:
         """Return the operator and its coefficients, fit for the number type of the factors."""
         # What does not fit the type is as good as infinite, and κ may not be infinite.
         limit = float(np.finfo(dtype).max)
-        return self.operator, min(float(kappa), limit), lam if lam <= limit else np.inf
+        return self.operator, min(float(kappa), limit), float(lam) if lam <= limit else np.inf
 
     def prox(self, x: ArrayLike, kappa: float, lam: float) -> NDArray[np.floating[Any]]:
         """Apply the proximal operator, restricted to non-negative values, to a copy of ``x``.
@@ -89,6 +106,17 @@ class ELB(Regularizer):
             "alternative": kernels.ELB_ALTERNATIVE,
         }[self.variant]
 
+    def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:  # noqa: D102
+        centre = xp.clip(xp.sign(x - 0.5), 0, None)
+        d = x - centre
+        if self.variant == "exact":
+            moved = (xp.clip(d - kappa, 0, None) + xp.clip(d + kappa, None, 0)) * (1 / (1 + lam))
+        elif self.variant == "paper":
+            moved = (d - kappa * xp.sign(d)) * (1 / (1 + lam))
+        else:
+            moved = (d + kappa * xp.sign(d)) * (1 / (1 - lam))
+        return xp.clip(centre + moved, 0, None)
+
     def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:  # noqa: D102
         if self.variant == "alternative" and abs(lam - 1) < _AROUND_POLE:
             # The printed operator divides by λ − 1: step off that one point.
@@ -108,6 +136,9 @@ class ElasticNet(Regularizer):
     def operator(self) -> int:  # noqa: D102
         return kernels.ELASTIC_NET
 
+    def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:  # noqa: D102
+        return xp.clip(x - kappa, 0, None) * (1 / (1 + lam))
+
 
 @dataclass(frozen=True)
 class Primp(Regularizer):
@@ -126,6 +157,10 @@ class Primp(Regularizer):
     def operator(self) -> int:  # noqa: D102
         return kernels.PRIMP
 
+    def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:  # noqa: D102
+        push = 2 * kappa
+        return xp.where(x <= 0.5, xp.clip(x - push, 0, None), xp.clip(x + push, None, 1))
+
 
 @dataclass(frozen=True)
 class Bowl(Regularizer):
@@ -138,6 +173,25 @@ class Bowl(Regularizer):
     @property
     def operator(self) -> int:  # noqa: D102
         return kernels.BOWL
+
+    def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:  # noqa: D102
+        # As in the loop, which says why: down to the largest root of a cubic in |y − ½|.
+        shrink = 1 / (1 + lam)
+        cubic = 1 - shrink
+        linear = shrink - cubic / 2
+        w = x - 0.5
+        target = xp.abs(w) * shrink
+        z = xp.clip(xp.abs(w), 0.5, None)
+        for _ in range(_NEWTON_STEPS):
+            value = (2 * cubic * z * z + linear) * z - target
+            slope = 6 * cubic * z * z + linear
+            ahead = (value > 0) & (slope > 0)
+            step = xp.where(ahead, value / xp.where(ahead, slope, xp.ones_like(z)), 0 * z)
+            z = z - step
+            if not bool((step > xp.finfo(x.dtype).eps * z).any()):
+                break
+        z = xp.clip(z, 0, None)
+        return xp.clip(0.5 + xp.where(w > 0, z, -z), 0, None)
 
 
 REGULARIZERS: dict[str, type[Regularizer]] = {

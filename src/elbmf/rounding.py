@@ -23,6 +23,9 @@ __all__ = ["balanced", "project", "round_by_loss", "round_on_grid", "threshold_c
 
 Floats = NDArray[np.floating[Any]]
 
+# Rows whose entries are compared with all thresholds at once.
+_ROWS_AT_ONCE = 1 << 14
+
 
 def project(X: Floats) -> Bools:
     """⌊prox_{0.5, λ'}(X)⌉ with λ' beyond all bounds: the nearest Boolean matrix."""
@@ -151,4 +154,8 @@ def round_by_loss(
 
 def _levels(X: Floats, thresholds: Floats) -> NDArray[np.uint8]:
     """Return how many of the thresholds each entry exceeds."""
-    return np.searchsorted(thresholds, X).astype(np.uint8)
+    levels = np.empty(X.shape, dtype=np.uint8)
+    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        levels[rows] = np.searchsorted(thresholds, X[rows])
+    return levels

@@ -149,19 +149,17 @@ class Search:
 
     def single_lines(self, n_components: int) -> list[PackedFactors]:
         """Return two factorizations: by the columns, and by the rows, that have most ones."""
-        whole = self.local.A.to_csr()
         found = []
         for axis in (1, 0):
-            longest = np.argsort(-np.diff(self.local.lines[axis].indptr), kind="stable")
-            longest = longest[:n_components]
-            alone = np.zeros((longest.size, whole.shape[axis]), dtype=np.bool_)
+            lines = self.local.lines[axis]
+            longest = np.argsort(-np.diff(lines.indptr), kind="stable")[:n_components]
+            alone = np.zeros((longest.size, self.local.A.shape[axis]), dtype=np.bool_)
             alone[np.arange(longest.size), longest] = True
-            if axis:
-                found.append(self.local.pack(whole[:, longest].toarray(), alone))
-            else:
-                found.append(
-                    self.local.pack(np.ascontiguousarray(alone.T), whole[longest].toarray())
-                )
+            ones = np.zeros((longest.size, self.local.A.shape[1 - axis]), dtype=np.bool_)
+            for own, line in zip(ones, longest, strict=True):
+                own[lines.indices[lines.indptr[line] : lines.indptr[line + 1]]] = True
+            U, V = (ones, alone) if axis else (alone, ones)
+            found.append(self.local.pack(np.ascontiguousarray(U.T), V))
         return found
 
     def recombine(self, parents: list[PackedFactors], n_components: int) -> PackedFactors:

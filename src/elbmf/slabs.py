@@ -14,7 +14,7 @@ costs what these cells cost.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,9 +36,10 @@ from elbmf.kernels.products import (
 from elbmf.kernels.residuals import pull_residuals, push_residuals, squared_residuals
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut"]
+__all__ = ["Reweighed", "Slab", "SlabbedMatrix", "cut", "uncut"]
 
 Floats = NDArray[np.floating[Any]]
+Allocate = Callable[[tuple[int, ...], Any], NDArray[Any]]
 
 # One addition per byte of several cells: cheaper than one per stored index above this density.
 _BYTES_COST = 1 / 8
@@ -113,6 +114,18 @@ class Slab(ABC):
         """How many lines at most make a block when a factor has ``width`` columns."""
         return min(self.stop - self.start, max(1, _NUMBERS_IN_BLOCK // width))
 
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """What a visit reads, of the size of the data."""
+        found = self._arrays()
+        for cells in self.reweighed:
+            found.append(cells.indices[cells.indptr[0] : cells.indptr[-1]])
+        return found
+
+    @abstractmethod
+    def _arrays(self) -> list[NDArray[Any]]:
+        """Return what the plain products read."""
+
     @abstractmethod
     def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
         """Write P into ``out``: for lines ``low`` to ``high`` the sum of the rows they name."""
@@ -166,10 +179,14 @@ class IndexSlab(Slab):
         n_resident: int,
         indptr: NDArray[np.int64],
         indices: NDArray[np.integer[Any]],
+        allocate: Allocate = np.zeros,
     ) -> None:
         super().__init__(start, stop, n_resident)
         self.indptr = indptr[start : stop + 1]
         self.indices = indices
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [self.indices[self.indptr[0] : self.indptr[-1]]]
 
     @staticmethod
     def worthwhile(indptr: NDArray[np.int64], n_resident: int) -> int:
@@ -196,11 +213,15 @@ class ByteSlab(Slab):
         n_resident: int,
         indptr: NDArray[np.int64],
         indices: NDArray[np.integer[Any]],
+        allocate: Allocate = np.zeros,
     ) -> None:
         super().__init__(start, stop, n_resident)
         sets = -(-n_resident // (GROUP_BITS * GROUPS))
-        self.packed = np.zeros((sets, stop - start, GROUPS), dtype=np.uint8)
+        self.packed = allocate((sets, stop - start, GROUPS), np.uint8)
         pack_lines(indices, indptr, start, stop, self.packed)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [self.packed]
 
     @staticmethod
     def worthwhile(indptr: NDArray[np.int64], n_resident: int) -> int:
@@ -228,6 +249,9 @@ class ComplementSlab(Slab):
     def __init__(self, zeros: IndexSlab) -> None:
         super().__init__(zeros.start, zeros.stop, zeros.n_resident)
         self.zeros = zeros
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return self.zeros._arrays()
 
     def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
         self.zeros.pull(resident, low, high, out)
@@ -284,8 +308,8 @@ def _power_of_two(most: int) -> int:
     return 1 << (max(min(most, _MOST_SLABS), 1).bit_length() - 1)
 
 
-def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
-    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
+def uncut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+    """Return a matrix as one slab of indices, for an engine that has its own way of cutting it.
 
     Parameters
     ----------
@@ -296,25 +320,39 @@ def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
     """
     n, m = matrix.shape
     streamed_axis = 0 if n > m else 1
-    n_resident = min(n, m)
     indptr, indices = matrix.lines(streamed_axis)
-
-    reweighed = []
+    slab = IndexSlab(0, max(n, m), min(n, m), indptr, indices)
     if weight_of_ones != 1:
-        reweighed.append(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
+        slab.reweigh(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
     if matrix.hidden is not None:
-        reweighed.append(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+        slab.reweigh(Reweighed(*matrix.hidden.lines(streamed_axis), value=0, excess=-1.0))
+    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
+    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, (slab,), heaviest)
+
+
+def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
+    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
+
+    Parameters
+    ----------
+    matrix, weight_of_ones
+        As in `uncut`.
+    """
+    whole = uncut(matrix, weight_of_ones)
+    reweighed = whole.slabs[0].reweighed
+    n_resident = whole.n_resident
+    indptr, indices = matrix.lines(whole.streamed_axis)
 
     density = matrix.ones / matrix.cells if matrix.cells else 0.0
     rarer = min(density, 1 - density)
     storage: type[IndexSlab | ByteSlab] = ByteSlab if rarer >= _BYTES_COST else IndexSlab
     complement = storage is IndexSlab and density > 0.5
     if complement:
-        indptr, indices = _complement(indptr, indices, n_resident)
+        indptr, indices = _complement(indptr, indices, n_resident, matrix.allocate)
 
     work = sum((cells.indptr for cells in reweighed), start=indptr)
     slabs: list[Slab] = [
-        storage(start, stop, n_resident, indptr, indices)
+        storage(start, stop, n_resident, indptr, indices, matrix.allocate)
         for start, stop in _boundaries(work, storage.worthwhile(work, n_resident))
     ]
     if complement:
@@ -322,8 +360,7 @@ def cut(matrix: BooleanMatrix, weight_of_ones: float = 1.0) -> SlabbedMatrix:
     for slab in slabs:
         for cells in reweighed:
             slab.reweigh(cells)
-    heaviest = max(weight_of_ones, 1.0) if matrix.ones else 1.0
-    return SlabbedMatrix(matrix.shape, matrix.ones, streamed_axis, tuple(slabs), heaviest)
+    return replace(whole, slabs=tuple(slabs))
 
 
 def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
@@ -336,12 +373,15 @@ def _boundaries(indptr: NDArray[np.int64], count: int) -> list[tuple[int, int]]:
 
 
 def _complement(
-    indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]], n_resident: int
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.integer[Any]],
+    n_resident: int,
+    allocate: Allocate,
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return the pattern of the zeros, line by line."""
     lines = indptr.shape[0] - 1
     zeros_before = np.arange(lines + 1, dtype=np.int64) * n_resident - indptr
-    zeros = np.zeros(int(zeros_before[-1]) + PADDING, dtype=indices.dtype)
+    zeros = allocate((int(zeros_before[-1]) + PADDING,), indices.dtype)
     everything = np.ones(n_resident, dtype=np.bool_)
     for line in range(lines):
         ones = indices[indptr[line] : indptr[line + 1]]

@@ -12,6 +12,7 @@ of each file has a checksum.
     rows.names.json, columns.names.json names, one JSON text a line
 """
 
+import errno
 import json
 import os
 import shutil
@@ -25,9 +26,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
+from elbmf.paging import map_file
 from elbmf.threads import available_cores
 
 __all__ = ["ArrayWriter", "FolderWriter", "StoredMatrix", "store"]
@@ -170,6 +172,8 @@ class FolderWriter:
             for writer in self._open.values():
                 writer.abandon()
             shutil.rmtree(self.part, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
             return
         for name, writer in self._open.items():
             self._note["arrays"][name] = writer.close()
@@ -242,6 +246,7 @@ class StoredMatrix(BooleanMatrix):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        self._verified = False
         self._note = _read_note(self.path)
         n, m = (int(length) for length in self._note["shape"])
         hidden = None
@@ -273,13 +278,15 @@ class StoredMatrix(BooleanMatrix):
         return names
 
     def verify(self) -> None:
-        """Compare every block with its checksum.
+        """Compare every block with its checksum, the first time.
 
         Raises
         ------
         FileFormatError
             If one differs; says where.
         """
+        if self._verified:
+            return
         blocks = [
             (self.path / f"{name}.npy", start, checksum)
             for name, noted in self._note["arrays"].items()
@@ -287,6 +294,7 @@ class StoredMatrix(BooleanMatrix):
         ]
         with ThreadPoolExecutor(available_cores()) as pool:
             list(pool.map(lambda block: _verify_block(*block), blocks))
+        self._verified = True
 
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
         return {
@@ -314,9 +322,7 @@ class StoredMatrix(BooleanMatrix):
                 f"{path}: expected {expected} bytes of data, found {found}: the file is truncated "
                 "or not of this matrix. Convert the data again."
             )
-        # Private pages: writable for the kernels' sake, and never written to.
-        mapped = np.memmap(path, noted["dtype"], "c", _offset(path), (noted["length"],))
-        return mapped.view(np.ndarray)
+        return map_file(path, noted["dtype"], _offset(path), noted["length"])
 
 
 def _read_note(folder: Path) -> dict[str, Any]:

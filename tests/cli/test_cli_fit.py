@@ -499,3 +499,16 @@ def test_weights_from_a_file(elbmf: Any) -> None:
 def test_numbers_of_the_search_are_checked(elbmf: Any, flag: str, value: str, message: str) -> None:
     elbmf(*FIT, f"{flag}={value}").assert_error(flag, message)
     assert not Path("out").exists()
+
+
+def test_epochs_on_a_device(elbmf: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
+    assert elbmf(*FIT, "--device", "cpu", "--n-jobs", 1).code == 0
+    assert load_model("out").info["measures"]["loss"] == 0
+    assert load_model("out").info["parameters"]["device"] == "cpu"
+
+
+def test_a_device_that_is_not_there(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
+    monkeypatch.setattr("elbmf.engines.tensors.devices", lambda: ["cpu"])
+    elbmf(*FIT, "--device", "cuda").assert_error("--device cuda", "it has 'cpu'", "leave the")

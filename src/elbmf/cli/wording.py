@@ -10,6 +10,8 @@ _NAMED = (
     "criterion",
     "cut_at",
     "delimiter",
+    "device",
+    "dtype",
     "encoding",
     "format",
     "header",

@@ -14,6 +14,8 @@ __all__ = ["ENGINES", "Engine", "MemoryEngine", "Product", "Where", "open_engine
 
 # In the order in which they are asked whether they suit. Most data is for the last one.
 ENGINES = {
+    "torch": "elbmf.engines.device:TorchEngine",
+    "disk": "elbmf.engines.disk:DiskEngine",
     "memory": "elbmf.engines.memory:MemoryEngine",
 }
 

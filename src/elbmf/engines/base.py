@@ -122,6 +122,10 @@ class Engine(ABC):
         pieces = min(_RESIDENT_PIECES, -(-self.matrix.n_resident // _FEWEST_ROWS))
         return -(-self.matrix.n_resident // pieces)
 
+    def home(self, start: Iterate, dtype: Any, inertia: bool) -> Factor:
+        """Make a factor where this engine works on it; see `Factor` for the parameters."""
+        return Factor(start, dtype, inertia)
+
     @abstractmethod
     def load(self, resident: Factor, streamed: Iterate) -> None:
         """Take over the streamed factor, and make room for working on both.
@@ -129,7 +133,7 @@ class Engine(ABC):
         Parameters
         ----------
         resident : Factor
-            The other one, for its number type and whether there is inertia.
+            The other one, which `home` made, for its number type and whether there is inertia.
         streamed : Iterate
             Where the streamed factor starts from.
         """
@@ -173,7 +177,7 @@ class Engine(ABC):
         Parameters
         ----------
         resident : Factor
-            Updated in place.
+            Updated in place; `home` made it.
         step : HalfStep or None
             The update; None leaves the factor as it is.
         product : Product or None

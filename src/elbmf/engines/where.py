@@ -13,12 +13,9 @@ class Where:
     ----------
     n_jobs : int, optional
         Threads. All cores by default.
-    memory_limit : int, optional
-        Bytes that a fit may take beyond the program itself; none by default.
     device : str, optional
         A device of torch. By default there is none: our own kernels on the processor.
     """
 
     n_jobs: int | None = None
-    memory_limit: int | None = None
     device: str | None = None

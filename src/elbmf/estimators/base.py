@@ -6,6 +6,7 @@ A method itself only factorizes.
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -27,6 +28,7 @@ from elbmf.metrics import measures
 from elbmf.ranks import Factors, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.refine import describe, refine
 from elbmf.reports import Report
+from elbmf.stored import StoredMatrix
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -189,15 +191,21 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         self._validate_params()
-        A = self._read(X, missing, reset=True)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        if self.n_components == "auto":
-            fitted = self._factorize_at_best_rank(A, seed)
-        else:
-            self._warn_if_too_many(A)
-            fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
-        self._store(A, fitted)
+        with self._placed(self._read(X, missing, reset=True)) as A:
+            if self.n_components == "auto":
+                fitted = self._factorize_at_best_rank(A, seed)
+            else:
+                self._warn_if_too_many(A)
+                fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
+            self._store(A, fitted)
         return self.membership_.copy()
+
+    def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        """Lend the data as what the method is to work on: itself, unless it is too large."""
+        if isinstance(A, StoredMatrix):
+            A.verify()
+        return nullcontext(A)
 
     def _warn_if_too_many(self, A: BooleanMatrix) -> None:
         shorter = min(A.shape)
@@ -337,7 +345,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         check_is_fitted(self, "components_")
-        return self._describe(self._read(X, missing, reset=False))
+        with self._placed(self._read(X, missing, reset=False)) as A:
+            return self._describe(A)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components.
@@ -360,9 +369,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Missing entries, given as for `fit`, count for nothing.
         """
         check_is_fitted(self, "components_")
-        A = self._read(X, missing, reset=False)
-        U = self._describe(A)
-        return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+        with self._placed(self._read(X, missing, reset=False)) as A:
+            U = self._describe(A)
+            return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
 
     def _validate_params(self) -> None:
         super()._validate_params()

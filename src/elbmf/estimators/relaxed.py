@@ -6,6 +6,7 @@ rounds; the loop over epochs, with trace, stop rule and callback, is here.
 
 import logging
 from abc import abstractmethod
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, get_args
@@ -21,14 +22,17 @@ from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
+from elbmf.paged import memory_needed, paged
+from elbmf.paging import available_memory
 from elbmf.palm import State, ipalm
 from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
-from elbmf.sizes import SizeText, bytes_of
+from elbmf.sizes import SizeText, bytes_of, size_text
 from elbmf.starts import singular_start, uniform_start
 from elbmf.step import Iterate, Rows, StepRule
 from elbmf.stopping import StopReason, StopRule
+from elbmf.stored import StoredMatrix
 from elbmf.tracing import Trace, TraceLevel
 
 __all__ = [
@@ -45,6 +49,12 @@ Floats = NDArray[np.floating[Any]]
 
 # Singular vectors take longer than epochs on more ones than this.
 _ONES_FOR_SINGULAR_VECTORS = 10_000_000
+
+# Components to reckon with where their number is yet to be found.
+_RANK_UNKNOWN = 32
+
+# Of the memory that is free, what a fit of stored data may take where nothing is said.
+_SHARE_OF_MEMORY = 0.5
 
 # Epochs without any change after which nothing is expected to change any more.
 _PATIENCE = 20
@@ -122,8 +132,22 @@ class RelaxedFactorizer(BooleanFactorizer):
     @property
     def _where(self) -> Where:
         """Where slabs may live."""
-        limit = None if self.memory_limit is None else bytes_of(self.memory_limit)
-        return Where(self._threads, limit, self.device)
+        return Where(self._threads, self.device)
+
+    def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        """Lend the data from the disk, if there is not enough memory for it."""
+        if self.memory_limit is not None:
+            limit = bytes_of(self.memory_limit)
+        elif isinstance(A, StoredMatrix):
+            limit = int(_SHARE_OF_MEMORY * available_memory())
+        else:
+            return super()._placed(A)
+        k = _RANK_UNKNOWN if self.n_components == "auto" else self._rank
+        needed = memory_needed(A, k, np.dtype(self.dtype).itemsize)
+        if needed <= limit:
+            return super()._placed(A)
+        _LOG.info("needs about %s of memory: worked on from the disk", size_text(needed))
+        return paged(A, limit)
 
     def _start(
         self, A: BooleanMatrix, k: int, generator: np.random.Generator, run: int

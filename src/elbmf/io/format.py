@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from elbmf.errors import InputError, MissingExtraError
+from elbmf.errors import InputError
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["Format", "optional_module"]
+__all__ = ["Format"]
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,3 @@ class Format:
 def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def optional_module(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional dependency, or say which extra installs it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(module.partition(".")[0], extra, purpose) from error

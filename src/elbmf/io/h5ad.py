@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.format import Format, optional_module
+from elbmf.extras import optional_module
+from elbmf.io.format import Format
 from elbmf.io.numpy_files import checked_sparse
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix

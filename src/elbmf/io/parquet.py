@@ -20,8 +20,9 @@ from typing import IO, Any
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.extras import optional_module
 from elbmf.io.delimited_pairs import check_pair_names
-from elbmf.io.format import Format, optional_module
+from elbmf.io.format import Format
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 

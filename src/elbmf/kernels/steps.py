@@ -8,7 +8,7 @@ import numpy as np
 from elbmf.kernels.compiling import kernel
 from elbmf.kernels.prox import apply
 
-__all__ = ["HUGE", "descend", "half_step", "inner", "settle"]
+__all__ = ["HUGE", "TINY", "descend", "half_step", "inner", "settle"]
 
 
 @kernel()
@@ -46,6 +46,9 @@ _LANE_SUMS = {"reassoc", "nsz", "nnan", "contract"}
 HUGE = 1e6
 """No entry of a factor gets larger than this: far from Boolean, and far from overflow."""
 
+TINY = 1e-30
+"""An entry of a factor up to this is nothing."""
+
 # Entries looked at while they are in the first-level cache.
 _PIECE = 4096
 
@@ -73,7 +76,7 @@ def _copy_bounded(current, fresh):
     # What decays to nothing must not become a denormal number: those are a hundred times slower.
     # What an operator throws far beyond 1 must not overflow in the next product.
     number = current.dtype.type
-    tiny, zero, huge = number(1e-30), number(0), number(HUGE)
+    tiny, zero, huge = number(TINY), number(0), number(HUGE)
     for i in range(current.shape[0]):
         current[i] = min(fresh[i], huge) if fresh[i] > tiny else zero
 
