@@ -180,6 +180,18 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         ``"reduction"`` (to the components asked for, where a run had more),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
+    n_rows_seen_, n_batches_ : int
+        Rows read and calls of `partial_fit`, only after it. Of the above there are then only
+        ``components_`` and ``n_components_``.
+
+    Notes
+    -----
+    `partial_fit` keeps a uniform sample of the rows that have come, up to 4096 of them and four
+    million ones, and the components. Each time a part of the sample is new, it chooses anew among
+    the components at hand, what a search makes of them, and what a relaxation of the sample finds;
+    in a stream longer than the sample, only among those that pay in rows other than the ones they
+    were made from. ``init`` must not be factors of your own; ``n_init``, ``time_limit`` and
+    ``callback`` are of `fit` alone, and ``max_iter`` and ``effort`` count less.
 
     References
     ----------
