@@ -150,7 +150,7 @@ def read_in_batches(model: ELBMF, X: Any) -> None:
 def peak_of_passes(folder: Path, name: str, passes: int) -> int:
     """Traced peak of so many passes; epochs and search take no memory that stays, so have few."""
     X = load(folder, name)
-    read_in_batches(ELBMF(20, max_iter=3, effort=0, random_state=0), X[: 4 * BATCH])  # compiles
+    read_in_batches(ELBMF(20, max_iter=3, effort=0, random_state=0), X)  # compiles
     model = ELBMF(20, max_iter=3, effort=0, random_state=0)
     tracemalloc.start()
     for _ in range(passes):

@@ -14,6 +14,7 @@ from elbmf.datasets import make_tiles
 from elbmf.kernels import moves
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import unpack
+from elbmf.pooling import make_do
 from elbmf.refine import LocalSearch
 from elbmf.search import Search
 from strategies import starts, weights
@@ -388,12 +389,9 @@ def test_making_do_keeps_the_number_of_components(case, weights, quick):
     A, hidden, U, _ = case
     local, factors = packed(case, weights, descended=False)
     wanted = max(1, U.shape[1] - 1)
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        Search(local, np.random.default_rng(0), 0) as search,
-    ):
-        patch.setattr("elbmf.search._ONES_IN_NO_TIME", 1000 if quick else -1)
-        least = search.make_do(factors, wanted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("elbmf.pooling._ONES_IN_NO_TIME", 1000 if quick else -1)
+        least = make_do(local, factors, wanted)
     assert least.to_arrays()[0].shape[1] == wanted
     assert least.cost == naive.cost(A, *least.to_arrays(), weights, hidden)
 

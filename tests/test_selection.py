@@ -18,7 +18,7 @@ from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
 from elbmf.ranks import Factors, RankPath, Refits, Step
-from elbmf.stepfiles import StepFolder, fingerprint
+from elbmf.stepfiles import StepFolder
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
 QUICK = {"max_iter": 40, "effort": 0.2}
@@ -233,13 +233,13 @@ def test_fingerprints_tell_matrices_apart():
     flipped = A.copy()
     flipped[3, 4] ^= 1
     prints = [
-        fingerprint(BooleanMatrix.from_array(A)),
-        fingerprint(BooleanMatrix.from_array(flipped)),
-        fingerprint(BooleanMatrix.from_array(A, missing=hidden)),
-        fingerprint(BooleanMatrix.from_array(A[:, :-1])),
+        BooleanMatrix.from_array(A).fingerprint(),
+        BooleanMatrix.from_array(flipped).fingerprint(),
+        BooleanMatrix.from_array(A, missing=hidden).fingerprint(),
+        BooleanMatrix.from_array(A[:, :-1]).fingerprint(),
     ]
     assert len(set(prints)) == 4
-    assert prints[0] == fingerprint(BooleanMatrix.from_array(sparse.csc_array(A)))
+    assert prints[0] == BooleanMatrix.from_array(sparse.csc_array(A)).fingerprint()
 
 
 def test_a_method_that_cannot_shrink_is_fit_at_every_rank():

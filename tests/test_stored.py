@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elbmf import ELBMF, GreConD
+from elbmf.arrayfiles import BLOCK, ArrayWriter
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.matrix import BooleanMatrix
-from elbmf.stored import BLOCK, ArrayWriter, FolderWriter, StoredMatrix, store
+from elbmf.stored import FolderWriter, StoredMatrix, store
 from strategies import masked_arrays
 
 

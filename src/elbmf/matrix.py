@@ -5,12 +5,15 @@ cells are missing, which are neither ones nor zeros. Nothing is thresholded sile
 not 0/1 is an error that shows the offending values.
 """
 
+import hashlib
+import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.arrayfiles import checksums_of
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
@@ -77,6 +80,22 @@ class BooleanMatrix:
     def density(self) -> float:
         """Share of ones among the known cells."""
         return self.ones / self.known if self.known else 0.0
+
+    def fingerprint(self) -> str:
+        """Return a text that differs for matrices that differ, wherever they are."""
+        text = json.dumps([list(self.shape), self._checksums()])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _checksums(self) -> list[list[int]]:
+        """Return those that the files of the rows would have, were the matrix stored."""
+        found = []
+        for pattern in (self, self.hidden):
+            if pattern is not None:
+                found.append(checksums_of([pattern.indptr], np.int64))
+                ones = pattern.indices[: pattern.ones]
+                number = self.index_type(self.shape[1])
+                found.append(checksums_of([ones, np.zeros(PADDING)], number))
+        return found
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -145,3 +145,7 @@ class HammingProcess:
             self.total += hamming_distance(*self._last, U, V, self._n_jobs) / max(cells, 1)
         self._last = (U.copy(), V.copy())
         return self.total
+
+    def resume(self, total: float, U: NDArray[np.bool_], Vt: NDArray[np.bool_]) -> None:
+        """Go on from a total and the factors seen last, V transposed."""
+        self.total, self._last = total, (U, np.ascontiguousarray(Vt.T))

@@ -1,13 +1,28 @@
 """Boolean factors as packed bits, in both directions, as the local search wants them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.boolean import Bools, Words, pack
 from elbmf.kernels.descent import Bits
 
-__all__ = ["PackedFactors", "unpack"]
+__all__ = ["PackedFactors", "factors_from_bytes", "factors_to_bytes", "unpack"]
+
+
+def factors_to_bytes(U: Bools, V: Bools) -> NDArray[np.uint8]:
+    """Return a pair of Boolean factors as bits, U first."""
+    return np.concatenate([np.packbits(U), np.packbits(V)])
+
+
+def factors_from_bytes(data: NDArray[np.uint8], n: int, k: int, m: int) -> tuple[Bools, Bools]:
+    """Undo `factors_to_bytes`; more bytes may follow."""
+    U = np.unpackbits(data, count=n * k).view(np.bool_).reshape(n, k)
+    V = np.unpackbits(data[-(-n * k // 8) :], count=k * m).view(np.bool_).reshape(k, m)
+    return U, V
 
 
 def unpack(words: Words, length: int) -> Bools:
@@ -60,6 +75,27 @@ class PackedFactors:
         counted = np.arange(self.bits.stretches[0].shape[0]) != self.spare
         U, V = (unpack(self.bits.stretches[axis][counted], self.shape[axis]) for axis in (0, 1))
         return np.ascontiguousarray(U.T), V
+
+    def to_bytes(self) -> NDArray[np.uint8]:
+        """Return all there is of the bits, one array after the other, for `from_bytes`."""
+        return np.concatenate([array.reshape(-1).view(np.uint8) for array in self._arrays()])
+
+    @classmethod
+    def from_bytes(
+        cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int, spare: int
+    ) -> "PackedFactors":
+        """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow."""
+        U, V = np.zeros((shape[0], n_slots), np.bool_), np.zeros((n_slots, shape[1]), np.bool_)
+        factors = cls.from_arrays(U, V, cost)
+        factors.spare = spare
+        for array in factors._arrays():
+            array.reshape(-1).view(np.uint8)[:] = data[: array.nbytes]
+            data = data[array.nbytes :]
+        return factors
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        bits = self.bits
+        return (*bits.memberships, *bits.stretches, *bits.pending, bits.stale)
 
     @property
     def n_slots(self) -> int:

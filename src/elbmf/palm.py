@@ -39,8 +39,7 @@ class State(Report):
     """The iterates after an epoch, and what is known of them without another look at the data.
 
     The ``iteration`` is t, the ``loss`` ‖A − UV‖², each cell with its weight: none for missing
-    ones, and 1 for zeros. In the search that follows the epochs, the loss is the least cost so far,
-    and all that a state has beyond a `Report` is that of the last epoch.
+    ones, and 1 for zeros.
 
     Parameters
     ----------
@@ -107,6 +106,7 @@ def ipalm(
     step: StepRule = "spectral",
     dtype: Any = np.float32,
     epoch: int = 0,
+    seconds: float = 0.0,
 ) -> Iterator[State]:
     """Iterate Alg. 2: in every epoch U first, then V, with one pass over the data.
 
@@ -135,6 +135,8 @@ def ipalm(
         float32 or float64.
     epoch : int
         Of U and Vt: 0 at the start, more where another iteration had come to.
+    seconds : float
+        What it took until there.
 
     Yields
     ------
@@ -169,7 +171,7 @@ def ipalm(
         ahead = resident.ahead(beta) if inertia and matrix.reweighed else None
         return engine.sweep(resident.current, rule, ahead)
 
-    began = time.perf_counter()
+    began = time.perf_counter() - seconds
     of_resident = engine.advance(resident, None, None)
     product, of_streamed = sweep(None)
     while True:

@@ -25,6 +25,7 @@ from elbmf.matrix import BooleanMatrix
 __all__ = [
     "MOST_SCANNED",
     "Factors",
+    "FinishedSteps",
     "Nested",
     "Prefixes",
     "Progress",
@@ -65,6 +66,10 @@ class Step(NamedTuple):
     kind: str
     start: int
     rank: int
+
+
+FinishedSteps = MutableMapping[Step, Factors | None]
+"""What finished steps have led to, None where the method could not do one."""
 
 
 class Steps(Protocol):
@@ -237,15 +242,14 @@ class RankPath:
         A: BooleanMatrix,
         steps: Steps,
         seed: int,
-        finished: MutableMapping[Step, Factors | None] | None = None,
+        finished: FinishedSteps | None = None,
         observe: Callable[[Progress], Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.A = A
         self._steps = steps
         self._seed = seed
-        self._finished: MutableMapping[Step, Factors | None]
-        self._finished = {} if finished is None else finished
+        self._finished: FinishedSteps = {} if finished is None else finished
         self._observe = observe
         self._n_jobs = n_jobs
         self._taken: set[Step] = set()

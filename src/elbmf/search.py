@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean import Bools
 from elbmf.kernels.moves import attempt, count_uncovered
 from elbmf.packed import PackedFactors
+from elbmf.pooling import FEW_TURNS, side_by_side
 from elbmf.refine import LocalSearch
 from elbmf.threads import available_cores
 
-__all__ = ["Search"]
+__all__ = ["Place", "Search"]
 
 # Badly covered lines of either side that are tried as seeds in a systematic round.
 _SEEDS = 5
@@ -39,12 +39,6 @@ _PATIENCE = 5
 
 # Branches for one line while components are being dropped.
 _NODES_BETWEEN = 100
-
-# Turns in which most is gained, and those for what must do when there is no time for more.
-_FEW_TURNS, _TURNS_AT_LAST = 4, 12
-
-# Ones and cells up to which such turns, and pooling, are quick.
-_ONES_IN_NO_TIME, _CELLS_IN_NO_TIME = 5_000_000, 100_000_000
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -65,6 +59,27 @@ class Move(NamedTuple):
     line: int = -1
     component: int = -1
     dropped: int = -1
+
+
+class Place(NamedTuple):
+    """Where a search is, before one of its rounds.
+
+    Parameters
+    ----------
+    best, current : PackedFactors
+        The best so far, and those that moves are made on; often they are the same object.
+    left : int or None
+        Random rounds without a gain until moves are held to help no more; None while all moves
+        are tried.
+    work, least : int
+        Work done, and the least cost told.
+    """
+
+    best: PackedFactors
+    current: PackedFactors
+    left: int | None
+    work: int
+    least: int
 
 
 class Search:
@@ -99,6 +114,7 @@ class Search:
         self._began = time.perf_counter()
         self._deadline = deadline
         self._observe = observe
+        self._keep: Callable[[Place], Any] | None = None
         self._least = _NEVER
         self._stopped = False
         self._generator = generator
@@ -131,12 +147,22 @@ class Search:
         spent = (time.perf_counter() - self._began) / (self._deadline - self._began)
         return min(max(self.work / self.most_work, spent), 1.0)
 
-    def improve(self, factors: PackedFactors) -> PackedFactors:
-        """Search from factors that have a spare component and are descended."""
-        self._least = factors.cost
-        best = current = self._fill(factors)
+    def improve(
+        self, start: PackedFactors | Place, keep: Callable[[Place], Any] | None = None
+    ) -> PackedFactors:
+        """Search from factors that have a spare component and are descended, or from a place.
+
+        Before every round, ``keep`` is told the place; from there, another search goes on in the
+        same way if its generator is brought to the same state.
+        """
+        self._keep = keep
+        if isinstance(start, Place):
+            best, current, left, self.work, self._least = start
+        else:
+            self._least, left = start.cost, None
+            best = current = self._fill(start)
         while not self.over and best.cost:
-            current = self._climb(current)
+            current, left = self._climb(best, current, left), None
             if current.cost < best.cost:
                 best = current
             elif current is not best and not self.over:
@@ -147,44 +173,17 @@ class Search:
                 current = self._shake(best)
         return best
 
-    def single_lines(self, n_components: int) -> list[PackedFactors]:
-        """Return two factorizations: by the columns, and by the rows, that have most ones."""
-        found = []
-        for axis in (1, 0):
-            lines = self.local.lines[axis]
-            longest = np.argsort(-np.diff(lines.indptr), kind="stable")[:n_components]
-            alone = np.zeros((longest.size, self.local.A.shape[axis]), dtype=np.bool_)
-            alone[np.arange(longest.size), longest] = True
-            ones = np.zeros((longest.size, self.local.A.shape[1 - axis]), dtype=np.bool_)
-            for own, line in zip(ones, longest, strict=True):
-                own[lines.indices[lines.indptr[line] : lines.indptr[line + 1]]] = True
-            U, V = (ones, alone) if axis else (alone, ones)
-            found.append(self.local.pack(np.ascontiguousarray(U.T), V))
-        return found
-
     def recombine(self, parents: list[PackedFactors], n_components: int) -> PackedFactors:
         """Pool the components of several factorizations and keep the most useful, descended.
 
         Components are dropped from the pool one by one, each time the one whose loss costs least.
         """
-        pool = _side_by_side(parents)
+        pool = side_by_side(parents)
         U, V, work = self.local.shrink(*pool, n_components)
         self.work += work
         child = self.local.pack(U, V, with_spare=True)
         self.work += self.local.descend(child)
         return child
-
-    def make_do(self, factors: PackedFactors, n_components: int) -> PackedFactors:
-        """Make the best of components in little time: pooled with lines, dropped as they stand."""
-        A, parents = self.local.A, [factors]
-        quick = A.cells <= _CELLS_IN_NO_TIME and A.ones <= _ONES_IN_NO_TIME
-        if quick:
-            self.local.descend(factors, _FEW_TURNS)
-            parents += self.single_lines(n_components)
-        U, V, _ = self.local.shrink(*_side_by_side(parents), n_components)
-        least = self.local.pack(U, V)
-        self.local.descend(least, _TURNS_AT_LAST if quick else _FEW_TURNS)
-        return least
 
     def reduce(self, factors: PackedFactors, n_components: int) -> PackedFactors:
         """Drop components until so many are left, each time those whose loss costs least.
@@ -218,7 +217,7 @@ class Search:
         U, V, work = self.local.shrink(*factors.to_arrays(), n_components)
         self.work += work
         reduced = self.local.pack(U, V, with_spare=True)
-        self.work += self.local.descend(reduced, _FEW_TURNS if self.interrupted else None)
+        self.work += self.local.descend(reduced, FEW_TURNS if self.interrupted else None)
         self._report([reduced])
         return reduced
 
@@ -231,20 +230,21 @@ class Search:
             factors = better
         return factors
 
-    def _climb(self, factors: PackedFactors) -> PackedFactors:
-        """Make moves until they help no more."""
-        better: PackedFactors | None = factors
-        while better is not None:
-            factors = better
-            if self.over or not factors.cost:
-                return factors
-            better = self._try_all(factors)
+    def _climb(
+        self, best: PackedFactors, factors: PackedFactors, left: int | None
+    ) -> PackedFactors:
+        """Make moves until they help no more, from where ``left`` says, as in a `Place`."""
         patience = _PATIENCE * factors.n_slots
-        left = patience
-        while left and factors.cost and not self.over:
-            cost = factors.cost
-            factors = self._try_some(factors)
-            left = patience if factors.cost < cost else left - 1
+        while left != 0 and factors.cost and not self.over:
+            if self._keep is not None:
+                self._keep(Place(best, factors, left, self.work, self._least))
+            if left is None:
+                better = self._try_all(factors)
+                factors, left = (better, None) if better is not None else (factors, patience)
+            else:
+                cost = factors.cost
+                factors = self._try_some(factors)
+                left = patience if factors.cost < cost else left - 1
         return factors
 
     def _shake(self, factors: PackedFactors) -> PackedFactors:
@@ -396,9 +396,3 @@ class Search:
         count_uncovered(lines, 0, counts.size, memberships[axis], memberships[1 - axis], counts)
         self.work += self.local.A.ones
         return counts
-
-
-def _side_by_side(parents: list[PackedFactors]) -> tuple[Bools, Bools]:
-    """Return the components of several factorizations as those of one."""
-    pairs = [parent.to_arrays() for parent in parents]
-    return np.hstack([U for U, _ in pairs]), np.vstack([V for _, V in pairs])

@@ -1,7 +1,7 @@
 """Choosing the number of components: a search over ranks for any method (Sec. 4.1)."""
 
 import copy
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -14,14 +14,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from elbmf._version import __version__
 from elbmf.criteria import CRITERIA, count
 from elbmf.errors import InputError
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.base import FittedFactors
+from elbmf.estimators.resuming import identity
 from elbmf.matrix import BooleanMatrix
-from elbmf.ranks import MOST_SCANNED, Factors, Progress, RankPath, Step
-from elbmf.stepfiles import StepFolder, fingerprint
+from elbmf.ranks import MOST_SCANNED, FinishedSteps, Progress, RankPath
+from elbmf.stepfiles import StepFolder
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
 
@@ -34,16 +34,13 @@ TITLES = {
 }
 """What the criteria of a search are, for people, by name."""
 
-# Parameters of a method on which no result depends.
-_IMMATERIAL = frozenset({"n_components", "n_jobs", "callback", "random_state"})
-
 
 class _Memory(NamedTuple):
     """Finished steps of a search, and what they depend on."""
 
     note: str
     random_state: int | None
-    finished: dict[str, MutableMapping[Step, Factors | None]]
+    finished: dict[str, FinishedSteps]
 
 
 class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
@@ -195,25 +192,22 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
 
     def _finished(
         self, method: BooleanFactorizer, A: BooleanMatrix
-    ) -> tuple[int, dict[str, MutableMapping[Step, Factors | None]]]:
+    ) -> tuple[int, dict[str, FinishedSteps]]:
         """Return the seed, and where finished steps are: on disk, or in memory."""
         given, seed = method.random_state, _seed(method.random_state)
         # Without a seed of the user's, one that is kept: that of the search that was interrupted.
         drawn = None if given is not None else seed
-        parameters = method.get_params(deep=False)
         note = {
-            "version": __version__,
-            "data": fingerprint(A),
-            "method": type(method).__name__,
+            **identity(method, A),
             "max_components": min(self.max_components, *A.shape),
             "every": self.every,
             "criterion": self.criterion,
             "holdout": self.holdout,
-            **{key: value for key, value in parameters.items() if key not in _IMMATERIAL},
         }
+        del note["n_components"]
         if given is not None:
             note["random_state"] = seed
-        finished: dict[str, MutableMapping[Step, Factors | None]]
+        finished: dict[str, FinishedSteps]
         if self.checkpoint is not None:
             main = StepFolder(self.checkpoint, note)
             if drawn is not None:

@@ -1,6 +1,5 @@
 """Finished steps of a search for the rank, kept in a folder: the next search goes on from there."""
 
-import hashlib
 import json
 import os
 import zipfile
@@ -11,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import InputError
-from elbmf.matrix import BooleanMatrix
+from elbmf.packed import factors_from_bytes, factors_to_bytes
 from elbmf.ranks import Factors, Step
 
-__all__ = ["OtherSearchError", "StepFolder", "fingerprint", "has_steps", "remove_steps"]
+__all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
 
 _NOTE, _SEED = "search.json", "seed.json"
 _STEPS = "*-*-*.npz"
@@ -38,18 +37,6 @@ class OtherSearchError(InputError):
             "Choose another folder, or remove this one."
         )
         self.differing = differing
-
-
-def fingerprint(A: BooleanMatrix) -> str:
-    """Return a text that differs for matrices that differ."""
-    digest = hashlib.sha256(repr(A.shape).encode())
-    for pattern in (A, A.hidden):
-        if pattern is not None:
-            for array in (pattern.indptr, pattern.indices):
-                # The same matrix may have come with indices of another size.
-                digest.update(np.ascontiguousarray(array, dtype=np.int64).data)
-            digest.update(b"hidden")
-    return digest.hexdigest()
 
 
 class StepFolder(MutableMapping[Step, Factors | None]):
@@ -104,10 +91,8 @@ class StepFolder(MutableMapping[Step, Factors | None]):
             with np.load(self._path(step)) as stored:
                 if not stored["found"]:
                     return None
-                n, k, m = (int(length) for length in stored["shape"])
-                U = np.unpackbits(stored["U"], count=n * k).view(np.bool_).reshape(n, k)
-                V = np.unpackbits(stored["V"], count=k * m).view(np.bool_).reshape(k, m)
-                return Factors(U, V, int(stored["cost"]))
+                shape = (int(length) for length in stored["shape"])
+                return Factors(*factors_from_bytes(stored["bits"], *shape), int(stored["cost"]))
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             # A file that is not there, or no good: the step is to be done again.
             raise KeyError(step) from None
@@ -116,8 +101,7 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         arrays: dict[str, Any] = {"found": factors is not None}
         if factors is not None:
             arrays |= {
-                "U": np.packbits(factors.U),
-                "V": np.packbits(factors.V),
+                "bits": factors_to_bytes(factors.U, factors.V),
                 "shape": [*factors.U.shape, factors.V.shape[1]],
                 "cost": factors.cost,
             }

@@ -41,6 +41,15 @@ class StopRule:
     _quiet_loss: float = field(default=float("inf"), init=False)
     _quiet_strength: float = field(default=0.0, init=False)
 
+    @property
+    def memory(self) -> tuple[int, float, float]:
+        """What the rule remembers of epochs past; set it to go on where another rule was."""
+        return self._quiet_epochs, self._quiet_loss, self._quiet_strength
+
+    @memory.setter
+    def memory(self, memory: tuple[int, float, float]) -> None:
+        self._quiet_epochs, self._quiet_loss, self._quiet_strength = memory
+
     def __call__(self, state: State) -> StopReason | None:
         """Return why to stop, or None to go on.
 

@@ -16,90 +16,28 @@ import errno
 import json
 import os
 import shutil
-import zlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from elbmf.arrayfiles import ArrayWriter, Block, blocks_of, map_array
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
-from elbmf.paging import map_file
 from elbmf.threads import available_cores
 
-__all__ = ["ArrayWriter", "FolderWriter", "StoredMatrix", "store"]
+__all__ = ["FolderWriter", "StoredMatrix", "store"]
 
 NOTE = "matrix.json"
 _FORMAT, _VERSION = "elbmf slabs", 1
 SIDES = ("rows", "columns")
-_STARTS, _ONES, _MISSING = "starts", "ones", "missing"
-
-# Bytes that have a checksum of their own.
-BLOCK = 1 << 24
-
-
-class ArrayWriter:
-    """Writes an array piece by piece to an npy file, with checksums.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    dtype : dtype
-        Type of the entries.
-    length : int
-        Entries that there will be.
-    """
-
-    def __init__(self, path: Path, dtype: Any, length: int) -> None:
-        self._file: BinaryIO = path.open("wb")
-        self._dtype = np.dtype(dtype)
-        self._length = length
-        self._written = 0
-        header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
-        npy.write_array_header_1_0(self._file, {**header, "shape": (length,)})
-        self._checksums: list[int] = []
-        self._checksum, self._in_block = 0, 0
-
-    def write(self, entries: NDArray[Any]) -> None:
-        """Append some entries."""
-        data = np.ascontiguousarray(entries, dtype=self._dtype).view(np.uint8).data
-        self._file.write(data)
-        self._written += entries.size
-        while data.nbytes:
-            piece = data[: BLOCK - self._in_block]
-            self._checksum = zlib.crc32(piece, self._checksum)
-            self._in_block += piece.nbytes
-            if self._in_block == BLOCK:
-                self._end_block()
-            data = data[piece.nbytes :]
-
-    def close(self) -> dict[str, Any]:
-        """Finish the file and return what to note of it."""
-        if self._in_block:
-            self._end_block()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        assert self._written == self._length
-        return {
-            "dtype": self._dtype.str,
-            "length": self._length,
-            "crc32": self._checksums,
-        }
-
-    def abandon(self) -> None:
-        """Close the file as it is."""
-        self._file.close()
-
-    def _end_block(self) -> None:
-        self._checksums.append(self._checksum)
-        self._checksum, self._in_block = 0, 0
+_WHAT = _STARTS, _ONES = ("starts", "ones")
+_MISSING = "missing"
+_REMEDY = "Convert the data again."
 
 
 class FolderWriter:
@@ -277,6 +215,14 @@ class StoredMatrix(BooleanMatrix):
             )
         return names
 
+    def _checksums(self) -> list[list[int]]:
+        """Return those of the files of the rows, as they are noted."""
+        names = (
+            array_name(0, what, missing=missing) for missing in (False, True) for what in _WHAT
+        )
+        arrays = self._note["arrays"]
+        return [arrays[name]["crc32"] for name in names if name in arrays]
+
     def verify(self) -> None:
         """Compare every block with its checksum, the first time.
 
@@ -288,12 +234,12 @@ class StoredMatrix(BooleanMatrix):
         if self._verified:
             return
         blocks = [
-            (self.path / f"{name}.npy", start, checksum)
+            block
             for name, noted in self._note["arrays"].items()
-            for start, checksum in enumerate(noted["crc32"])
+            for block in blocks_of(self.path / f"{name}.npy", noted, _REMEDY)
         ]
         with ThreadPoolExecutor(available_cores()) as pool:
-            list(pool.map(lambda block: _verify_block(*block), blocks))
+            list(pool.map(Block.verify, blocks))
         self._verified = True
 
     def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
@@ -306,23 +252,12 @@ class StoredMatrix(BooleanMatrix):
         }
 
     def _array(self, name: str) -> NDArray[Any]:
-        path = self.path / f"{name}.npy"
         noted = self._note["arrays"].get(name)
         if noted is None:
             raise FileFormatError(
                 f"{self.path / NOTE}: does not name the array {name!r}. Convert the data again."
             )
-        expected = noted["length"] * np.dtype(noted["dtype"]).itemsize
-        try:
-            found = path.stat().st_size - _offset(path)
-        except FileNotFoundError:
-            raise FileFormatError(f"{path}: is missing. Convert the data again.") from None
-        if found != expected:
-            raise FileFormatError(
-                f"{path}: expected {expected} bytes of data, found {found}: the file is truncated "
-                "or not of this matrix. Convert the data again."
-            )
-        return map_file(path, noted["dtype"], _offset(path), noted["length"])
+        return map_array(self.path / f"{name}.npy", noted, _REMEDY)
 
 
 def _read_note(folder: Path) -> dict[str, Any]:
@@ -346,26 +281,3 @@ def _read_note(folder: Path) -> dict[str, Any]:
             f"({_VERSION}). Install a newer elbmf."
         )
     return dict(note)
-
-
-def _offset(path: Path) -> int:
-    """Return where the data of an npy file begins."""
-    with path.open("rb") as file:
-        try:
-            npy.read_magic(file)
-            npy.read_array_header_1_0(file)
-        except ValueError as error:
-            raise FileFormatError(
-                f"{path}: expected an npy file ({error}). Convert the data again."
-            ) from None
-        return file.tell()
-
-
-def _verify_block(path: Path, number: int, checksum: int) -> None:
-    with path.open("rb") as file:
-        file.seek(_offset(path) + number * BLOCK)
-        if zlib.crc32(file.read(BLOCK)) != checksum:
-            raise FileFormatError(
-                f"{path}: the bytes from {number * BLOCK} on are not those that were written "
-                "(their checksum differs). The file is damaged: convert the data again."
-            )

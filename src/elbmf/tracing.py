@@ -10,6 +10,7 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import HammingProcess, loss_gap
 from elbmf.palm import State
 from elbmf.rounding import project
+from elbmf.step import Iterate
 
 __all__ = ["Trace", "TraceLevel"]
 
@@ -72,6 +73,13 @@ class Trace:
             row["hamming"] = self._process.update(U, V)
         for name, value in row.items():
             self._columns[name].append(value)
+
+    def resume(self, history: dict[str, NDArray[Any]], U: Iterate, Vt: Iterate) -> None:
+        """Go on after the epochs of another trace, the last of which had led to these iterates."""
+        self._columns = {name: list(values) for name, values in history.items()}
+        if self._process is not None:
+            rounded = (project(iterate.current[:]) for iterate in (U, Vt))
+            self._process.resume(self._columns["hamming"][-1], *rounded)
 
     def history(self) -> dict[str, NDArray[Any]]:
         """Return the columns as arrays, one entry per epoch."""

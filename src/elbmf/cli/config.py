@@ -19,7 +19,10 @@ _DEFAULT_METHOD = "elbmf"
 
 
 def add_arguments(
-    parser: argparse.ArgumentParser, arguments: Sequence[str], unlisted: Collection[str] = ()
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str],
+    unlisted: Collection[str] = (),
+    without: Collection[str] = (),
 ) -> None:
     """Add the choice of a method, and the flags of the method that is asked for.
 
@@ -31,6 +34,8 @@ def add_arguments(
         Those about to be parsed.
     unlisted : collection of str
         Names of parameters that the help leaves out.
+    without : collection of str
+        Names of parameters that have no flag.
     """
     parser.add_argument(
         "--method",
@@ -42,9 +47,9 @@ def add_arguments(
     method = early_method(arguments)
     if method in METHODS:
         group = parser.add_argument_group(f"parameters of the method {method}")
-        solver_flags.add_flags(
-            group, solver_flags.parameters_of(METHODS[method]), unlisted=unlisted
-        )
+        parameters = solver_flags.parameters_of(METHODS[method])
+        flagged = [parameter for parameter in parameters if parameter.name not in without]
+        solver_flags.add_flags(group, flagged, unlisted=unlisted)
 
 
 def read_config(path: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from elbmf.cli import config, stream, summary
+from elbmf.cli.checkpoints import KeptFit, add_resume
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
@@ -31,10 +32,12 @@ examples:
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
   zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
+  elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
 
 The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns.
 A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags win over it.
-Ctrl-C ends the run after the current epoch and saves what was found; twice, it ends at once."""
+Ctrl-C ends the run after the current epoch and saves what was found; twice, it ends at once.
+With --checkpoint, a run that was killed goes on from there with --resume, to the same result."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -46,6 +49,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     stream.add_arguments(parser)
+    add_resume(parser)
     add_reader_options(parser)
     config.add_arguments(parser, arguments)
 
@@ -56,22 +60,30 @@ def run(args: argparse.Namespace, console: Console) -> int:
     estimator = METHODS[method](**parameters)
     estimator._validate_params()
     folder = Path(args.output)
+    kept = KeptFit(estimator, args)
     check_folder(folder, args.data, overwrite=args.overwrite)
     if args.stream:
         return stream.run(estimator, method, args, console)
     table = read_matrix(args.data, args)
     A, learned = learned_boolean(table, parameters.get("binarize"), args.data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+    kept.open(console)
     with Interrupt(announces=not console.quiet) as interrupt:
-        model = fitted_model(estimator, method, A, table, Path(args.data).name, console, interrupt)
+        name = Path(args.data).name
+        with kept.errors_in_flags():
+            model = fitted_model(estimator, method, A, table, name, console, interrupt)
         model.info.update(learned)
         save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
+        if not interrupt.requested:
+            kept.close()
     described = summary.components(A, model)
     if interrupt.requested:
         console.note(
             f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
             f"what was found so far to {folder}"
         )
+        if kept.folder is not None:
+            console.note("The same command with --resume --overwrite goes on from there")
     if args.json:
         brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
         console.result_json({**brief, "output": str(folder), "components": described})

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.cli import summary
+from elbmf.cli.checkpoints import FLAGS
 from elbmf.cli.console import Console
 from elbmf.estimators import BooleanFactorizer
 from elbmf.io import LabelledMatrix, SavedModel
@@ -28,7 +29,7 @@ def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
     return {
         name: str(value) if isinstance(value, float) and math.isinf(value) else value
         for name, value in parameters.items()
-        if name != "callback"
+        if name not in ("callback", *FLAGS)
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elbmf.cli import config, rank_report, solver_flags, summary
+from elbmf.cli import checkpoints, config, rank_report, solver_flags, summary
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
 from elbmf.cli.models import CHOSEN
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     add_reader_options(parser)
-    config.add_arguments(parser, arguments, unlisted=["n_components"])
+    config.add_arguments(parser, arguments, unlisted=["n_components"], without=checkpoints.FLAGS)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -74,6 +74,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise InputError(
             "the number of components (-k, n_components) is what this command looks for. Leave it "
             "out; --max says how many to look at."
+        )
+    if "checkpoint" in parameters:
+        raise InputError(
+            "checkpoint: this command keeps what is finished in its own folder (-o). Leave it out."
         )
     estimator = METHODS[method](**parameters)
     estimator._validate_params()
@@ -163,16 +167,10 @@ def _interrupted(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
         return True
     except OtherSearchError as error:
         raise InputError(
-            f"{folder}: has another search, with other {_named(error.differing)}. Choose another "
-            "folder with -o, or pass --overwrite to start anew in this one."
+            f"{folder}: has another search, with other {solver_flags.named(error.differing)}. "
+            "Choose another folder with -o, or pass --overwrite to start anew in this one."
         ) from error
     return False
-
-
-def _named(differing: Sequence[str]) -> str:
-    """Name parameters as the user gives them."""
-    names = {"data": "data", "version": "version of elbmf"}
-    return ", ".join(names.get(name) or solver_flags.long_flag(name) for name in differing)
 
 
 def _found(search: RankSearch, A: BooleanMatrix) -> dict[str, Any]:

@@ -30,12 +30,14 @@ __all__ = [
     "by_any_name",
     "given",
     "long_flag",
+    "named",
     "options_of",
     "parameters_of",
 ]
 
 # What parameters are also called on the command line and in configuration files.
 ALIASES = {
+    "checkpoint_every": ("--checkpoint-every", "--every"),
     "max_components": ("--max",),
     "n_components": ("-k", "--n-components"),
     "n_jobs": ("-j", "--n-jobs"),
@@ -43,7 +45,14 @@ ALIASES = {
 }
 
 # What stands for a value in the help, where the kind of the value would not tell.
-_METAVARS = {"binarize": "HOW", "holdout": "SHARE", "max_components": "K", "time_limit": "SECONDS"}
+_METAVARS = {
+    "binarize": "HOW",
+    "checkpoint": "DIR",
+    "checkpoint_every": "EPOCHS",
+    "holdout": "SHARE",
+    "max_components": "K",
+    "time_limit": "SECONDS",
+}
 
 # Whose flags they are, in the names under which argparse keeps them.
 _METHOD = "method"
@@ -141,6 +150,12 @@ class Parameter:
 def long_flag(name: str) -> str:
     """Return what the user types for a parameter, and not its single letter."""
     return next(each for each in ALIASES.get(name, (flag(name),)) if each.startswith("--"))
+
+
+def named(differing: Iterable[str]) -> str:
+    """Name what two fits or searches differ in, parameters as the user gives them."""
+    names = {"data": "data", "version": "version of elbmf"}
+    return ", ".join(names.get(name) or long_flag(name) for name in differing)
 
 
 def parameters_of(method: type[BaseEstimator]) -> list[Parameter]:

@@ -25,7 +25,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
-from elbmf.ranks import Factors, Nested, Prefixes, RankPath, Refits, Steps
+from elbmf.ranks import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.refine import describe, refine
 from elbmf.reports import Report
 from elbmf.stored import StoredMatrix
@@ -252,9 +252,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Put the components in an order; as they are found by default."""
         return fitted
 
-    def _factorize_at_best_rank(self, A: BooleanMatrix, seed: int) -> FittedFactors:
+    def _factorize_at_best_rank(
+        self, A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
+    ) -> FittedFactors:
         """Choose the number of components by the length of the description (MDL)."""
-        path = RankPath(A, self._steps(A), seed, n_jobs=self._threads)
+        path = RankPath(A, self._steps(A), seed, finished, n_jobs=self._threads)
         most = min(_FIRST_RANKS, *A.shape)
         reason = "rank chosen"
         try:

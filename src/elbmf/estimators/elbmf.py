@@ -2,9 +2,10 @@
 
 import logging
 import math
+import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, get_args
 
@@ -23,18 +24,20 @@ from elbmf.estimators.relaxed import (
     RelaxedFactorizer,
     singular_vectors_are_quick,
 )
+from elbmf.estimators.resuming import Session
 from elbmf.estimators.streamed import SampledFactorizer
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
-from elbmf.palm import State
+from elbmf.packed import PackedFactors
+from elbmf.pooling import make_do, single_lines
 from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
 from elbmf.reports import Report
 from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
-from elbmf.search import Search
+from elbmf.search import Place, Search
 from elbmf.step import Rows, StepRule
 from elbmf.tracing import TraceLevel
 
@@ -163,6 +166,13 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
     device : {"cpu", "cuda", "mps"}, optional
         Do the epochs with torch on this device. By default, with our own kernels on the processor.
+    checkpoint : path, optional
+        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
+        when it is called again with the same data and parameters, to the same end. One that has
+        ended leaves its result there, until another fit is given the folder.
+    checkpoint_every : int, default=20
+        Epochs from one checkpoint to the next; in the search, about the time of so many. Fewer
+        are written where they would take more than a twentieth of the time.
     random_state : int, RandomState instance or None
         Seed of the random start.
 
@@ -190,8 +200,8 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
     million ones, and the components. Each time a part of the sample is new, it chooses anew among
     the components at hand, what a search makes of them, and what a relaxation of the sample finds;
     in a stream longer than the sample, only among those that pay in rows other than the ones they
-    were made from. ``init`` must not be factors of your own; ``n_init``, ``time_limit`` and
-    ``callback`` are of `fit` alone, and ``max_iter`` and ``effort`` count less.
+    were made from. ``init`` must not be factors of your own; ``n_init``, ``time_limit``,
+    ``callback`` and ``checkpoint`` are of `fit` alone; ``max_iter`` and ``effort`` count less.
 
     References
     ----------
@@ -246,6 +256,8 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         n_jobs: int | None = None,
         memory_limit: float | str | None = None,
         device: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 20,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -270,41 +282,43 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.device = device
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
-    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        began = time.perf_counter()
+    def _find(
+        self, A: BooleanMatrix, generator: np.random.Generator, session: Session
+    ) -> FittedFactors:
         weights = self._weights(A.shape)
         local = LocalSearch(A, weights, self._threads) if self.refine else None
-        runs: list[tuple[FittedFactors, int]] = []
+        runs = session.runs
         with open_engine(A, weights.relaxed, self._where) as engine:
             plan = self._plan(A)
-            for run, (k, epochs) in enumerate(plan, start=1):
-                fitted, state = self._run(A, k, epochs, engine, generator, run, len(plan), local)
-                runs.append((fitted, cover(A, fitted.U, fitted.V, self._threads).cost(weights)))
-                if fitted.stop_reason == "callback" or runs[-1][1] == 0:
+            for run, (k, epochs) in islice(enumerate(plan, start=1), len(runs), None):
+                if runs and (runs[-1][0].stop_reason == "callback" or runs[-1][1] == 0):
                     break
-        best, cost = min(runs, key=lambda run: run[1])
-        best.stages = {"rounding": cost}
-        best.run_losses = [cost for _, cost in runs]
-        if runs[-1][0].stop_reason == "callback":
+                fitted = self._run(A, k, epochs, engine, generator, run, len(plan), local, session)
+                session.keep_run(fitted, cover(A, fitted.U, fitted.V, self._threads).cost(weights))
+        stopped = runs[-1][0].stop_reason == "callback"
+        if local is not None and not stopped:
+            best = self._improve(local, [run for run, _ in runs], generator, session)
+        else:
+            best, cost = min(runs, key=lambda run: run[1])
+            best.stages = {"rounding": cost}
+            best.run_losses = [cost for _, cost in runs]
+        if stopped:
             # It ends the fit, whichever run was the best until then.
             best.stop_reason = "callback"
-        if local is not None:
-            if best.stop_reason == "callback":
-                with Search(local, generator, most_work=0) as search:
-                    factors = local.pack(best.U, best.V, with_spare=True)
-                    factors = search.make_do(factors, self._rank)
-                best.U, best.V = factors.to_arrays()
-                best.stages["refinement"] = factors.cost
-            else:
-                best = self._improve(local, [run for run, _ in runs], generator, began, state)
+        if local is not None and stopped:
+            factors = make_do(local, local.pack(best.U, best.V, with_spare=True), self._rank)
+            best.U, best.V = factors.to_arrays()
+            best.stages["refinement"] = factors.cost
         _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
-        self._warn_unless_boolean(best)
         return best
 
     def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Leave the factors: they were refined before the runs were recombined."""
+        self._warn_unless_boolean(fitted)
         return fitted
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
@@ -354,7 +368,8 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
             )
         quick = {"max_iter": min(self.max_iter, _EPOCHS_ON_SAMPLE)} if self._annealed else {}
         effort = _EFFORT_ON_SAMPLE * self.effort
-        return {**quick, "n_init": 1, "effort": effort, "time_limit": None, "callback": None}
+        of_a_fit = dict.fromkeys(("time_limit", "callback", "checkpoint"))
+        return {**quick, **of_a_fit, "n_init": 1, "effort": effort}
 
     def _work_on_sample(self, sample: BooleanMatrix) -> float:
         return _EFFORT_ON_SAMPLE * self._search_work(sample, self._rank)
@@ -364,58 +379,64 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         local: LocalSearch,
         runs: list[FittedFactors],
         generator: np.random.Generator,
-        began: float,
-        state: State,
+        session: Session,
     ) -> FittedFactors:
         """Refine what the runs have found, recombine it, and search on from there."""
-        k, stopped = self._rank, False
-        work, deadline = self._search_work(local.A, k), np.inf
+        stopped = False
+        work, deadline = self._search_work(local.A, self._rank), np.inf
         if self.time_limit is not None:
-            work, deadline = np.inf, began + self.time_limit
+            work, deadline = np.inf, session.began + self.time_limit
 
         def observe(cost: int, progress: float) -> bool:
-            seconds = time.perf_counter() - began
-            seen = replace(
-                state,
-                stage="search",
-                loss=cost,
-                progress=progress,
-                seconds=seconds,
-            )
             nonlocal stopped
-            stopped = self._tell(seen)
+            report = Report(
+                iteration=runs[-1].n_iter,
+                loss=cost,
+                seconds=time.perf_counter() - session.began,
+                stage="search",
+                progress=progress,
+            )
+            stopped = self._tell(report)
             return stopped
 
         with Search(local, generator, work, deadline, observe) as search:
-            rounded, refined, reduced = [], [], []
-            for fitted in runs:
-                factors = local.pack(fitted.U, fitted.V, with_spare=True)
-                rounded.append(factors.cost)
-                local.descend(factors)
-                refined.append(factors.cost)
-                reduced.append(search.reduce(factors, k))
-                if search.interrupted:
-                    break
-            run_losses = [factors.cost for factors in reduced]
-            position = int(np.argmin(run_losses))
-            best, factors = runs[position], reduced[position]
-            best.run_losses = run_losses
-            best.stages = {
-                "rounding": rounded[position],
-                "refinement": refined[position],
-                "reduction": factors.cost,
-            }
-            if factors.cost and not search.over:
-                child = search.recombine([*reduced, *search.single_lines(k)], k)
-                if child.cost < factors.cost:
-                    factors = child
-            best.stages["recombination"] = factors.cost
-            factors = search.improve(factors)
-        best.stages["search"] = factors.cost
+            position, start = session.place or self._recombined(search, runs, session)
+            best = runs[position]
+            keep = session.keeper(position, self._epoch_work(local.A, self._rank))
+            factors = search.improve(start, keep)
         if stopped:
+            session.write()
             best.stop_reason = "callback"
+        best.stages["search"] = factors.cost
         best.U, best.V = factors.to_arrays()
         return best
+
+    def _recombined(
+        self, search: Search, runs: list[FittedFactors], session: Session
+    ) -> tuple[int, PackedFactors | Place]:
+        """Refine what the runs have found, and recombine it; tell which of them was the best."""
+        k, local, reduced = self._rank, search.local, list(session.reduced)
+        search.work += session.work
+        for fitted in runs[len(reduced) :]:
+            factors = local.pack(fitted.U, fitted.V, with_spare=True)
+            fitted.stages = {"rounding": factors.cost}
+            local.descend(factors)
+            fitted.stages["refinement"] = factors.cost
+            reduced.append(search.reduce(factors, k))
+            fitted.stages["reduction"] = reduced[-1].cost
+            if search.interrupted:
+                break
+            session.keep_reduced(reduced[-1], search.work)
+        run_losses = [factors.cost for factors in reduced]
+        position = int(np.argmin(run_losses))
+        best, factors = runs[position], reduced[position]
+        best.run_losses = run_losses
+        if factors.cost and not search.over:
+            child = search.recombine([*reduced, *single_lines(local, k)], k)
+            if child.cost < factors.cost:
+                factors = child
+        best.stages["recombination"] = factors.cost
+        return position, factors
 
     def _run(
         self,
@@ -427,15 +448,18 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
         run: int,
         runs: int,
         local: LocalSearch | None,
-    ) -> tuple[FittedFactors, State]:
+        session: Session,
+    ) -> FittedFactors:
         """Iterate from one start until the stop rule says so, then round."""
-        state, reason, history = self._relax(A, k, epochs_at_most, engine, generator, run, runs)
+        state, reason, history = self._relax(
+            A, k, epochs_at_most, engine, generator, run, runs, session
+        )
         if local is not None and state.gap > _NOT_BOOLEAN:
             U, V = round_by_loss(local, state.U, state.Vt)
         else:
             U, Vt = state.mapped(project)
             V = np.ascontiguousarray(Vt.T)
-        return FittedFactors(U, V, state.iteration, reason, history), state
+        return FittedFactors(U, V, state.iteration, reason, history)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
@@ -460,9 +484,13 @@ class ELBMF(SampledFactorizer, RelaxedFactorizer):
 
     def _search_work(self, A: BooleanMatrix, k: int) -> float:
         """Estimate what the search may take, about in nanoseconds."""
+        return self.effort * _SEARCH_TO_RELAXATION * self.max_iter * self._epoch_work(A, k)
+
+    @staticmethod
+    def _epoch_work(A: BooleanMatrix, k: int) -> float:
+        """Estimate what an epoch takes, about in nanoseconds."""
         ones = min(A.ones, A.cells / 8)
-        epoch = _EPOCH + k * (_EPOCH_PER_ONE * ones + _EPOCH_PER_LINE * sum(A.shape))
-        return self.effort * _SEARCH_TO_RELAXATION * self.max_iter * epoch
+        return _EPOCH + k * (_EPOCH_PER_ONE * ones + _EPOCH_PER_LINE * sum(A.shape))
 
     @property
     def _annealed(self) -> bool:

@@ -1,5 +1,6 @@
 """Primp: proximal steps with a Λ-shaped regulariser, then the best pair of thresholds."""
 
+import os
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -72,6 +73,13 @@ class Primp(SingleRunFactorizer):
         or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
     device : {"cpu", "cuda", "mps"}, optional
         Do the epochs with torch on this device. By default, with our own kernels on the processor.
+    checkpoint : path, optional
+        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
+        when it is called again with the same data and parameters, to the same end. One that has
+        ended leaves its result there, until another fit is given the folder.
+    checkpoint_every : int, default=20
+        Epochs from one checkpoint to the next. Fewer are written where they would take more than
+        a twentieth of the time.
     random_state : int, RandomState instance or None
         Seed of the start.
 
@@ -126,6 +134,8 @@ stages_
         n_jobs: int | None = None,
         memory_limit: float | str | None = None,
         device: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 20,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -142,6 +152,8 @@ stages_
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.device = device
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
     def _relaxation(self, epochs: int) -> Relaxation:

@@ -5,32 +5,38 @@ rounds; the loop over epochs, with trace, stop rule and callback, is here.
 """
 
 import logging
+import os
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from elbmf.boolean import Bools
 from elbmf.engines import Engine, Where, open_engine
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.resuming import Begun, Session, identity
 from elbmf.kernels.steps import HUGE
 from elbmf.matrix import BooleanMatrix
 from elbmf.paged import memory_needed, paged
 from elbmf.paging import available_memory
 from elbmf.palm import State, ipalm
+from elbmf.ranks import Factors, FinishedSteps
 from elbmf.refine import agree
 from elbmf.regularizers import Regularizer
 from elbmf.schedules import Schedule
 from elbmf.sizes import SizeText, bytes_of, size_text
 from elbmf.starts import singular_start, uniform_start
 from elbmf.step import Iterate, Rows, StepRule
+from elbmf.stepfiles import StepFolder, remove_steps
 from elbmf.stopping import StopReason, StopRule
 from elbmf.stored import StoredMatrix
 from elbmf.tracing import Trace, TraceLevel
@@ -102,8 +108,8 @@ class RelaxedFactorizer(BooleanFactorizer):
     """Base of the methods that relax the factors, descend and round.
 
     A method implements `_relaxation` and calls `_relax` for each of its runs. Beside the common
-    parameters it has ``init``, ``max_iter``, ``tol``, ``trace``, ``dtype``, ``memory_limit`` and
-    ``device``.
+    parameters it has ``init``, ``max_iter``, ``tol``, ``trace``, ``dtype``, ``memory_limit``,
+    ``device``, ``checkpoint`` and ``checkpoint_every``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -115,6 +121,8 @@ class RelaxedFactorizer(BooleanFactorizer):
         "dtype": [StrOptions({"float32", "float64"})],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
         "device": [StrOptions({"cpu", "cuda", "mps"}), None],
+        "checkpoint": [str, HasMethods("__fspath__"), None],
+        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
     }
 
     init: Any
@@ -124,10 +132,45 @@ class RelaxedFactorizer(BooleanFactorizer):
     dtype: str
     memory_limit: float | str | None
     device: str | None
+    checkpoint: str | os.PathLike[str] | None
+    checkpoint_every: int
 
     @abstractmethod
     def _relaxation(self, epochs: int) -> Relaxation:
         """Return what a run of so many epochs minimises."""
+
+    @abstractmethod
+    def _find(
+        self, A: BooleanMatrix, generator: np.random.Generator, session: Session
+    ) -> FittedFactors:
+        """Factorize, or do what is left of that."""
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        session = Session.of(self, A, generator)
+        return session.conclude(lambda: self._find(A, generator, session))
+
+    def _factorize_at_best_rank(
+        self, A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
+    ) -> FittedFactors:
+        if self.checkpoint is None:
+            return super()._factorize_at_best_rank(A, seed, finished)
+        session = Session.of(self, A, np.random.default_rng(seed))
+        if session.result is None:
+            given = self.random_state is not None
+            note = identity(self, A) | ({"random_state": seed} if given else {})
+            finished = StepFolder(self.checkpoint, note)
+            seed = seed if given else finished.remember_seed(seed)
+        find = super()._factorize_at_best_rank
+        fitted = session.conclude(lambda: find(A, seed, finished))
+        if session.result is not None:
+            remove_steps(Path(self.checkpoint))
+        return fitted
+
+    def _refitting(
+        self, A: BooleanMatrix, parameters: Callable[[int], dict[str, Any]] = lambda rank: {}
+    ) -> Callable[[int, np.random.Generator], Factors]:
+        # What is kept of a search over ranks are its steps, of which each such fit is one.
+        return super()._refitting(A, lambda rank: {**parameters(rank), "checkpoint": None})
 
     @property
     def _where(self) -> Where:
@@ -168,27 +211,41 @@ class RelaxedFactorizer(BooleanFactorizer):
         generator: np.random.Generator,
         run: int = 1,
         runs: int = 1,
+        session: Session | None = None,
     ) -> Run:
         """Iterate from one start until the stop rule or the callback says so."""
+        session = session or Session(generator)
         relaxation = self._relaxation(epochs_at_most)
         weight_of_ones = self._weights(A.shape).relaxed
         trace = Trace(A, self.trace, self._threads, weight_of_ones)
         stop = StopRule(self.tol, _PATIENCE, epochs_at_most, weight_of_ones * A.ones)
+        begun = session.begun(trace, stop)
+        if begun is None:
+            U, Vt = self._start(A, k, generator, run)
+            begun = Begun(Iterate(U), Iterate(Vt))
+            del U, Vt
         epochs = ipalm(
             engine,
-            *map(Iterate, self._start(A, k, generator, run)),
+            begun.U,
+            begun.Vt,
             schedule=relaxation.schedule,
             regularizer=relaxation.regularizer,
             beta=relaxation.beta,
             balance=relaxation.balance,
             step=relaxation.step,
             dtype=np.dtype(self.dtype),
+            epoch=begun.epoch,
+            seconds=begun.seconds,
         )
+        del begun  # it may be large
         for state in epochs:
             trace.record(state)
             reason = stop(state)
             progress = (run - 1 + state.iteration / epochs_at_most) / runs
-            if self._tell(replace(state, run=run, runs=runs, progress=progress)):
+            stopped = self._tell(replace(state, run=run, runs=runs, progress=progress))
+            if reason is None:
+                session.keep_epoch(state, trace, stop, at_once=stopped)
+            if stopped:
                 reason = "callback"
             if reason is not None:
                 break
@@ -242,9 +299,13 @@ class SingleRunFactorizer(RelaxedFactorizer):
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         """Make Boolean factors of the last iterates."""
 
-    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+    def _find(
+        self, A: BooleanMatrix, generator: np.random.Generator, session: Session
+    ) -> FittedFactors:
         with open_engine(A, where=self._where) as engine:
-            state, reason, history = self._relax(A, self._rank, self.max_iter, engine, generator)
+            state, reason, history = self._relax(
+                A, self._rank, self.max_iter, engine, generator, session=session
+            )
             U, V = self._rounded(A, state)
         if reason != "callback":
             U = agree(A, U, V, self._weights(A.shape), self._threads)
