@@ -113,7 +113,11 @@ def _model_figures(model: SavedModel) -> dict[str, Any]:
         "row_names": model.row_names is not None,
         "column_names": model.column_names is not None,
         "sizes": [
-            {"component": index, "rows": len(members), "columns": len(names)}
+            {
+                "component": index,
+                **({} if "stream" in model.info else {"rows": len(members)}),
+                "columns": len(names),
+            }
             for index, (members, names) in enumerate(model.components())
         ],
         "info": {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES},
@@ -124,6 +128,8 @@ def _model_text(model: SavedModel) -> str:
     rows, components, columns = model.shape
     info = model.info
     data = info.get("data", {})
+    if "stream" in info:
+        rows = info["stream"]["rows"]
     pairs = [
         ("saved result", f"{number(components)} components"),
         ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
@@ -135,23 +141,12 @@ def _model_text(model: SavedModel) -> str:
         for name, value in info.get("parameters", {}).items()
         if value is not None
     ]
+    if "stream" in info:
+        pairs += summary.stream_figures(info)
     text = figures(pairs)
     if "measures" in info and "ones" in data:
         text += "\n\n" + summary.measures_text(info)
-    saved = info.get("bits_saved")
-    lines = [
-        [
-            str(index),
-            number(len(members)),
-            number(len(names)),
-            *([] if saved is None else [number(round(saved[index]))]),
-            shorten(names),
-        ]
-        for index, (members, names) in enumerate(model.components())
-    ]
-    bits = [] if saved is None else ["bits saved"]
-    headers = ["component", "rows", "columns", *bits, "column names"]
-    text += "\n\n" + table(headers, lines, left=[len(headers) - 1])
+    text += "\n\n" + summary.members_table(model)
     for warning in info.get("warnings", []):
         text += f"\n\nwarning of the fit: {warning}"
     return text

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from elbmf.io.entries import EntryStream
 from elbmf.io.format import Format, options_of
 from elbmf.io.header import (
     AmbiguousHeaderError,
+    Record,
     detect_header,
     detect_pairs_header,
     detect_row_names,
@@ -28,7 +30,17 @@ from elbmf.io.header import (
 from elbmf.io.streams import open_bytes
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["CSV", "TSV", "holds_pairs", "read_delimited", "stream_delimited", "write_delimited"]
+__all__ = [
+    "CSV",
+    "TSV",
+    "WideLayout",
+    "after_header",
+    "holds_pairs",
+    "read_delimited",
+    "stream_delimited",
+    "wide_layout",
+    "write_delimited",
+]
 
 _LAYOUTS = ("wide", "pairs")
 _AUTO = "auto"
@@ -119,30 +131,108 @@ def _opened(
         line, block = next(blocks, (1, b""))
         if not block:
             raise FileFormatError(f"{path}: holds blank lines only, expected a table.")
-        if delimiter == "auto":
-            guessed = guess_delimiter(text.decode(block, line), preferred)
-            text = DelimitedText(path, guessed, encoding)
+        text = _delimited(path, line, block, preferred, delimiter, encoding)
         sample = text.sample(block)
         reader: WideReader | PairReader
         if layout == "pairs" or (layout == _AUTO and only_pairs(sample)):
             has_header = detect_pairs_header(sample) if header == "auto" else header
             reader = PairReader(text, sample)
         else:
-            named_rows = detect_row_names(sample) if row_names == "auto" else row_names
-            try:
-                has_header = (
-                    detect_header(sample, row_names=named_rows) if header == "auto" else header
-                )
-            except AmbiguousHeaderError as error:
-                raise FileFormatError(f"{path}, line {sample[0].line}: {error}.") from None
-            reader = WideReader(text, sample, header=has_header, row_names=named_rows)
+            wide = _wide_layout(text, sample, header, row_names)
+            has_header, reader = wide.header, wide.reader()
         if has_header:
-            data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
-            block, line = _from_line(block, data_line), data_line
+            block, line = after_header(block, line, sample)
         yield reader, chain([(line, block)] if block else [], blocks)
 
 
 _OPTIONS = options_of(read_delimited)
+
+
+@dataclass(frozen=True)
+class WideLayout:
+    """How a wide table is laid out, as its first lines tell.
+
+    Parameters
+    ----------
+    text : DelimitedText
+        The file.
+    sample : list of Record
+        Its first records.
+    header, row_names : bool
+        Whether it has a header line and a first column of row names.
+    """
+
+    text: DelimitedText
+    sample: list[Record]
+    header: bool
+    row_names: bool
+
+    def reader(self) -> WideReader:
+        """Return what reads lines of data."""
+        return WideReader(self.text, self.sample, header=self.header, row_names=self.row_names)
+
+
+def wide_layout(
+    path: Path,
+    block: bytes,
+    preferred: str,
+    *,
+    line: int = 1,
+    header: bool | Literal["auto"] = "auto",
+    row_names: bool | Literal["auto"] = "auto",
+    delimiter: str = "auto",
+    encoding: str = "utf-8",
+) -> WideLayout:
+    """Find out how a wide table is laid out.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    block : bytes
+        Its first lines.
+    preferred : str
+        The delimiter that the format suggests.
+    line : int
+        Number of the first line.
+    header, row_names, delimiter, encoding
+        As of `read_delimited`.
+    """
+    check_encoding(encoding)
+    if delimiter != "auto":
+        _check_delimiter(delimiter)
+    text = _delimited(path, line, block, preferred, delimiter, encoding)
+    return _wide_layout(text, text.sample(block), header, row_names)
+
+
+def _wide_layout(
+    text: DelimitedText,
+    sample: list[Record],
+    header: bool | Literal["auto"],
+    row_names: bool | Literal["auto"],
+) -> WideLayout:
+    named_rows = detect_row_names(sample) if row_names == "auto" else row_names
+    try:
+        has_header = detect_header(sample, row_names=named_rows) if header == "auto" else header
+    except AmbiguousHeaderError as error:
+        raise FileFormatError(f"{text.path}, line {sample[0].line}: {error}.") from None
+    return WideLayout(text, sample, has_header, named_rows)
+
+
+def _delimited(
+    path: Path, line: int, block: bytes, preferred: str, delimiter: str, encoding: str
+) -> DelimitedText:
+    """Return how to take a file apart that begins with a block."""
+    text = DelimitedText(path, preferred if delimiter == "auto" else delimiter, encoding)
+    if delimiter != "auto":
+        return text
+    return DelimitedText(path, guess_delimiter(text.decode(block, line), preferred), encoding)
+
+
+def after_header(block: bytes, line: int, sample: list[Record]) -> tuple[bytes, int]:
+    """Return what comes after the header in the first block, and the line it begins at."""
+    data_line = sample[1].line if len(sample) > 1 else line + block.count(b"\n") + 1
+    return _from_line(block, data_line), data_line
 
 
 def _from_line(block: bytes, line: int) -> bytes:

@@ -18,7 +18,7 @@ from elbmf.io.format import Format
 from elbmf.io.streams import count_lines, line_blocks, open_bytes
 from elbmf.io.table import LabelledMatrix, csr_from_pairs
 
-__all__ = ["FIMI", "read_fimi", "stream_fimi", "write_fimi"]
+__all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
 
 # The bytes at which bytes.split() cuts.
 _IS_BLANK = np.zeros(256, dtype=bool)
@@ -59,37 +59,66 @@ def stream_fimi(path: Path) -> EntryStream:
     path : Path
         The file, gzipped or not.
     """
-    codes = NameCodes(str(path))
+    codes = ItemCodes(path)
     lines = 0
     repeated = False
     with open_bytes(path, ahead=True) as stream:
         for block in line_blocks(stream):
-            if block.count(b"\r") != block.count(b"\r\n"):
-                raise FileFormatError(
-                    f"{path}: found a carriage return that ends no line. Lines must end with a "
-                    "line feed; convert the file."
-                )
-            items, rows = _items(block, lines + 1)
-            known = len(codes)
-            try:
-                columns = codes.codes(items)
-            except FileFormatError as error:
-                raise FileFormatError(f"{error} Items are expected to be text.") from None
-            _check_items(path, codes.decoded(known, len(codes)), block, lines)
+            rows, columns, count = codes.read(block, lines)
             yield Entries(rows + lines, columns)
             if len(codes) <= 2:
                 repeated = repeated or np.unique(2 * rows + columns).size < rows.size
-            lines += count_lines(block) + (not block.endswith(b"\n"))
-    names = codes.names
+            lines += count
+    names = codes.names()
     if set(names) <= {"0", "1"} and repeated:
         raise FileFormatError(
             f"{path}: expected lists of items, found only the items 0 and 1, repeated within "
             "lines, as in a table of cells. Read it with format='csv' and delimiter=' '."
         )
-    order = _sorted_positions(names)
+    order = sorted_positions(names)
     position_of_code = np.empty(len(order), dtype=np.int64)
     position_of_code[order] = np.arange(len(order))
     return Ending((lines, len(names)), None, [names[code] for code in order], position_of_code)
+
+
+class ItemCodes:
+    """Numbers of items, in the order in which they first come.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._codes = NameCodes(str(path))
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def names(self) -> list[str]:
+        """Return the items."""
+        return self._codes.names
+
+    def read(self, block: bytes, lines: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Take in a block of lines that comes after so many.
+
+        Returns for each item its line in the block and its number, and the number of lines.
+        """
+        if block.count(b"\r") != block.count(b"\r\n"):
+            raise FileFormatError(
+                f"{self._path}: found a carriage return that ends no line. Lines must end with a "
+                "line feed; convert the file."
+            )
+        items, rows = _items(block, lines + 1)
+        known = len(self._codes)
+        try:
+            columns = self._codes.codes(items)
+        except FileFormatError as error:
+            raise FileFormatError(f"{error} Items are expected to be text.") from None
+        _check_items(self._path, self._codes.decoded(known, len(self._codes)), block, lines)
+        return rows, columns, count_lines(block) + (not block.endswith(b"\n"))
 
 
 def _items(block: bytes, first_line: int) -> tuple[Span, np.ndarray]:
@@ -113,7 +142,8 @@ def _check_items(path: Path, items: list[str], block: bytes, lines: int) -> None
             )
 
 
-def _sorted_positions(names: list[str]) -> list[int]:
+def sorted_positions(names: list[str]) -> list[int]:
+    """Return the order of items: by number where all are whole numbers, else as text."""
     try:
         numbers = [int(name) for name in names]
     except ValueError:

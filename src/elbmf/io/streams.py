@@ -31,6 +31,7 @@ __all__ = [
     "reason",
     "replacing",
     "temporary_sibling",
+    "unzipped",
     "watching",
     "writing",
 ]
@@ -128,13 +129,19 @@ def open_bytes(path: Path, *, ahead: bool = False) -> Iterator[IO[bytes]]:
     ahead : bool
         Whether it will be read to its end: gzip is then undone in a thread of its own.
     """
-    with reading(path), open_raw(path) as raw:
-        if raw.peek(2)[:2] != GZIP_MAGIC:
-            yield raw
-            return
-        pieces = _unzipped(raw)
-        with ThreadPoolExecutor(1) as pool:
-            yield io.BufferedReader(_Pieces(_soon(pieces, pool) if ahead else pieces), 1 << 20)
+    with reading(path), open_raw(path) as raw, unzipped(raw, ahead=ahead) as stream:
+        yield stream
+
+
+@contextmanager
+def unzipped(raw: Any, *, ahead: bool = False) -> Iterator[IO[bytes]]:
+    """Undo gzip, if the content of a buffered stream is gzipped; ``ahead`` as of `open_bytes`."""
+    if raw.peek(2)[:2] != GZIP_MAGIC:
+        yield raw
+        return
+    pieces = _unzipped(raw)
+    with ThreadPoolExecutor(1) as pool:
+        yield io.BufferedReader(_Pieces(_soon(pieces, pool) if ahead else pieces), 1 << 20)
 
 
 def _unzipped(raw: IO[bytes]) -> Iterator[bytes]:
