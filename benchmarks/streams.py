@@ -1,4 +1,4 @@
-"""Sofa: tiles of many forms under noise, and the memory of a long stream."""
+"""Streams: Sofa on tiles under noise; ELBMF in batches and in one piece; memory of long streams."""
 
 import argparse
 import time
@@ -6,17 +6,21 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from common import machine, peak_of_process
-from elbmf import Sofa
+from common import data_argument, load, machine, peak_of_process
+from elbmf import ELBMF, Sofa
 from elbmf.boolean import hamming_distance
 from elbmf.datasets import make_tiles
 from elbmf.metrics import hamming_loss
 
 T = TypeVar("T")
+
+BATCH = 256
+SETS = ("newsgroups20", "mushroom", "chess", "americas_small", "customer", "cora_words", "retail")
 
 TILES: dict[str, tuple[tuple[int, int], int, dict[str, Any]]] = {
     "40×30, 5 tiles of 5-10": ((40, 30), 5, {"height": (5, 10)}),
@@ -119,9 +123,58 @@ def stream_memory(arguments: argparse.Namespace) -> None:
     print(f"  ten times the rows: {np.round(np.divide(*reversed(figures)), 3)} times as much\n")
 
 
+def batches_against_fit(arguments: argparse.Namespace) -> None:
+    """Relative loss of `ELBMF.partial_fit` after one pass and several, and that of a fit."""
+    print(f"ELBMF, k=20, batches of {BATCH} rows: relative loss on all rows (over that of a fit)")
+    for name in arguments.sets:
+        X = load(arguments.data, name)
+        whole = ELBMF(20, random_state=0).fit(X).reconstruction_err_ / X.nnz
+        model, figures, began = ELBMF(20, random_state=0), [], time.process_time()
+        for done in range(1, arguments.passes + 1):
+            read_in_batches(model, X)
+            if done in (1, arguments.passes):
+                seconds = time.process_time() - began
+                loss = 1 - model.score(X)
+                figures.append(
+                    f"{done} passes {loss:.4f} ({loss / whole - 1:+.1%}), {seconds:.0f} s"
+                )
+        print(f"  {name:16} fit {whole:.4f}; {'; '.join(figures)}", flush=True)
+    print()
+
+
+def read_in_batches(model: ELBMF, X: Any) -> None:
+    for start in range(0, X.shape[0], BATCH):
+        model.partial_fit(X[start : start + BATCH])
+
+
+def peak_of_passes(folder: Path, name: str, passes: int) -> int:
+    """Traced peak of so many passes; epochs and search take no memory that stays, so have few."""
+    X = load(folder, name)
+    read_in_batches(ELBMF(20, max_iter=3, effort=0, random_state=0), X)  # compiles
+    model = ELBMF(20, max_iter=3, effort=0, random_state=0)
+    tracemalloc.start()
+    for _ in range(passes):
+        read_in_batches(model, X)
+    return tracemalloc.get_traced_memory()[1]
+
+
+def memory_of_batches(arguments: argparse.Namespace) -> None:
+    """Traced peak of `ELBMF.partial_fit` on the rows of a set once, four and sixteen times."""
+    print(f"ELBMF, k=20, batches of {BATCH} rows: traced peak of 1, 4 and 16 times the rows")
+    for name in arguments.sets:
+        peaks = [
+            in_a_process(peak_of_passes, arguments.data, name, passes)[0] / 1e6
+            for passes in (1, 4, 16)
+        ]
+        print(f"  {name:16} {', '.join(f'{peak:.1f}' for peak in peaks)} MB", flush=True)
+    print()
+
+
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "tiles": tiles_under_noise,
     "memory": stream_memory,
+    "batches": batches_against_fit,
+    "batches-memory": memory_of_batches,
 }
 
 
@@ -131,6 +184,9 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--draws", type=int, default=10, help="tiled matrices of a kind")
     parser.add_argument("--rows", type=int, default=20_000, help="of the shorter stream")
+    parser.add_argument("--sets", nargs="*", default=SETS, help="data sets of the batches")
+    parser.add_argument("--passes", type=int, default=10, help="over each of them")
+    data_argument(parser)
     arguments = parser.parse_args()
     print(machine() + "\n")
     for part in arguments.parts:

@@ -251,6 +251,8 @@ def test_arrays_of_unknown_length_are_cut_along_the_rows(client):
 def test_what_needs_all_the_data_in_one_place_is_refused(client, parameters):
     with pytest.raises(InputError, match=next(iter(parameters))):
         ELBMF(**parameters).fit(da.ones((20, 10)))
+    with pytest.raises(InputError, match="use fit"):
+        ELBMF(2).partial_fit(da.ones((20, 10)))
 
 
 def test_a_matrix_by_columns_describes_no_rows(client):

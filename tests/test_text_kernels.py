@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from elbmf.errors import FileFormatError
 from elbmf.io.fields import Column, FieldReader, NameCodes, Span, header_fields
 from elbmf.kernels import text as kernels
+from elbmf.kernels.naming import hash_slots
 
 KINDS = ["skip", "whole", "decimal", "text", "optional"]
 
@@ -222,10 +223,10 @@ def test_names_are_numbered_as_a_dict_does(batches, many):
 
 
 def test_slots_lead_to_all_names():
-    hashes = np.arange(0, 800, 8, dtype=np.uint64)  # all collide
-    slots = np.full(256, -1, dtype=np.int32)
-    kernels.hash_slots(hashes, 100, slots)
-    assert sorted(slots[slots >= 0].tolist()) == list(range(100))
+    text = np.arange(100, dtype=np.uint8)
+    slots = np.full(128, -1, dtype=np.int64)
+    hash_slots(np.arange(101), text, 100, slots)
+    assert sorted((slots[slots >= 0] & 0xFFFFFFFF).tolist()) == list(range(100))
 
 
 COLUMNS = [Column("user", "whole"), Column("stars", "decimal"), Column("who", "text")]

@@ -32,17 +32,16 @@ class ArrayWriter:
         The file.
     dtype : dtype
         Type of the entries.
-    shape : int or tuple of int
-        Entries that there will be; rows come one after the other.
+    shape : int or tuple of int, optional
+        Entries that there will be, where that is known; rows come one after the other.
     """
 
-    def __init__(self, path: Path, dtype: Any, shape: int | tuple[int, ...]) -> None:
+    def __init__(self, path: Path, dtype: Any, shape: int | tuple[int, ...] | None = None) -> None:
         self._file: BinaryIO = path.open("wb")
         self._dtype = np.dtype(dtype)
-        self._shape = shape if isinstance(shape, tuple) else (shape,)
+        self._shape = (shape,) if isinstance(shape, int) else shape
         self._written = 0
-        header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
-        npy.write_array_header_1_0(self._file, {**header, "shape": self._shape})
+        self._write_header(self._shape or (0,))
         self._checksums = _Checksums()
 
     def write(self, entries: NDArray[Any]) -> None:
@@ -54,16 +53,24 @@ class ArrayWriter:
 
     def close(self) -> dict[str, Any]:
         """Finish the file and return what to note of it."""
+        if self._shape is None:
+            # As long as before: a header has room for any length.
+            self._file.seek(0)
+            self._write_header((self._written,))
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()
-        length = int(np.prod(self._shape))
-        assert self._written == length
+        length = self._written
+        assert self._shape is None or length == np.prod(self._shape)
         return {"dtype": self._dtype.str, "length": length, "crc32": self._checksums.values}
 
     def abandon(self) -> None:
         """Close the file as it is."""
         self._file.close()
+
+    def _write_header(self, shape: tuple[int, ...]) -> None:
+        header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
+        npy.write_array_header_1_0(self._file, {**header, "shape": shape})
 
 
 class _Checksums:

@@ -17,7 +17,7 @@ from elbmf.arrayfiles import checksums_of
 from elbmf.errors import InputError
 from elbmf.kernels.products import PADDING, mark_common, transpose_pattern
 
-__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "canonical"]
+__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "canonical", "tell_ones"]
 
 Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 """Where each line starts, and the positions of its ones."""
@@ -356,6 +356,36 @@ def _ones_of(
         return np.empty(0, dtype=np.intp)
     bad = keep & (block != 1) if binarize is None else np.isinf(block) & ~masked
     return np.flatnonzero(bad)[:5] if bad.any() else np.empty(0, dtype=np.intp)
+
+
+def tell_ones(
+    values: NDArray[Any],
+    binarize: float | None,
+    rows: NDArray[np.integer[Any]],
+    columns: NDArray[np.integer[Any]],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which entries are ones, and which are missing.
+
+    Parameters
+    ----------
+    values : ndarray
+        The entries.
+    binarize : float or None
+        As in `BooleanMatrix.from_array`.
+    rows, columns : ndarray of integers
+        Where they are, for the message.
+
+    Raises
+    ------
+    InputError
+        If entries are infinite or, without a threshold, not 0/1.
+    """
+    ones = np.empty(values.shape, dtype=np.bool_)
+    missing = np.zeros(values.shape, dtype=np.bool_)
+    bad = _ones_of(values, binarize, missing, ones)
+    if bad.size:
+        raise NotBooleanError(values[bad], rows[bad], columns[bad])
+    return ones, missing
 
 
 class NotBooleanError(InputError):

@@ -16,8 +16,9 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,7 +31,7 @@ from elbmf.kernels.products import PADDING
 from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.threads import available_cores
 
-__all__ = ["FolderWriter", "StoredMatrix", "store"]
+__all__ = ["NOTE", "FolderWriter", "StoredMatrix", "array_name", "store"]
 
 NOTE = "matrix.json"
 _FORMAT, _VERSION = "elbmf slabs", 1
@@ -38,6 +39,7 @@ SIDES = ("rows", "columns")
 _WHAT = _STARTS, _ONES = ("starts", "ones")
 _MISSING = "missing"
 _REMEDY = "Convert the data again."
+_NAMES_AT_ONCE = 1 << 13
 
 
 class FolderWriter:
@@ -67,8 +69,8 @@ class FolderWriter:
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}
 
-    def array(self, name: str, dtype: Any, length: int) -> ArrayWriter:
-        """Begin an array, by a name as of `array_name`."""
+    def array(self, name: str, dtype: Any, length: int | None = None) -> ArrayWriter:
+        """Begin an array, by a name as of `array_name`; its length may show later."""
         writer = self._open[name] = ArrayWriter(self.part / f"{name}.npy", dtype, length)
         return writer
 
@@ -92,11 +94,18 @@ class FolderWriter:
             ones.write(piece)
         ones.write(np.zeros(PADDING))
 
-    def names(self, side: int, names: Sequence[str] | None) -> None:
+    def names(self, side: int, names: Iterable[str] | None) -> None:
         """Write the names of the rows or the columns, if they have any."""
-        if names:
-            with (self.part / f"{SIDES[side]}.names.json").open("w", encoding="utf-8") as file:
-                file.writelines(json.dumps(name) + "\n" for name in names)
+        if names is not None:
+            following = iter(names)
+            with _names_path(self.part, side).open("w", encoding="utf-8") as file:
+                while some := list(islice(following, _NAMES_AT_ONCE)):
+                    # A list with line ends in place of commas.
+                    file.write(json.dumps(some, separators=("\n", ":"))[1:-1] + "\n")
+
+    def written_names(self, side: int) -> Iterator[str] | None:
+        """Return the names that were written, if there are any."""
+        return _read_names(self.part, side)
 
     def note(self, shape: tuple[int, int], ones: int, missing: int = 0) -> None:
         """Say what the matrix is; the last thing to do."""
@@ -107,21 +116,36 @@ class FolderWriter:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is not None:
-            for writer in self._open.values():
-                writer.abandon()
-            shutil.rmtree(self.part, ignore_errors=True)
-            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
+            self._give_up(error)
             return
+        try:
+            self._finish()
+        except BaseException as late:
+            self._give_up(late)
+            raise
+
+    def _give_up(self, error: BaseException) -> None:
+        for writer in self._open.values():
+            writer.abandon()
+        shutil.rmtree(self.part, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
+
+    def _finish(self) -> None:
         for name, writer in self._open.items():
             self._note["arrays"][name] = writer.close()
         with (self.part / NOTE).open("w") as file:
             json.dump(self._note, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
+        # A folder cannot be replaced by another in one step; it is moved away before, and only
+        # then deleted, so that one of them is there whatever happens.
+        former = self.path.with_name(f".{self.path.name}.former")
+        shutil.rmtree(former, ignore_errors=True)
         if self.path.exists():
-            shutil.rmtree(self.path)
+            self.path.rename(former)
         self.part.rename(self.path)
+        shutil.rmtree(former, ignore_errors=True)
 
 
 def array_name(side: int, what: str, *, missing: bool = False) -> str:
@@ -196,22 +220,24 @@ class StoredMatrix(BooleanMatrix):
         super().__init__((n, m), starts, ones[: self._note["ones"]], hidden)
         self._lines.update(sides)
 
-    def names(self, side: int) -> list[str] | None:
-        """Return the names of the rows (0) or the columns (1), if they have any."""
-        path = self.path / f"{SIDES[side]}.names.json"
-        if not path.exists():
+    def names(self, side: int, first: int | None = None) -> list[str] | None:
+        """Return the names of the rows (0) or the columns (1), if they have any.
+
+        Parameters
+        ----------
+        side : int
+            Which.
+        first : int, optional
+            Only so many of them.
+        """
+        lines = _read_names(self.path, side)
+        if lines is None:
             return None
-        try:
-            with path.open(encoding="utf-8") as file:
-                names = [str(json.loads(line)) for line in file]
-        except ValueError as error:
+        names = list(islice(lines, first))
+        if first is None and len(names) != self.shape[side]:
             raise FileFormatError(
-                f"{path}: is damaged ({error}). Convert the data again."
-            ) from None
-        if len(names) != self.shape[side]:
-            raise FileFormatError(
-                f"{path}: expected {self.shape[side]} names, one a line; found {len(names)}. "
-                "Convert the data again."
+                f"{_names_path(self.path, side)}: expected {self.shape[side]} names, one a line; "
+                f"found {len(names)}. Convert the data again."
             )
         return names
 
@@ -282,6 +308,24 @@ class StoredMatrix(BooleanMatrix):
                 f"{self.path / NOTE}: does not name the array {name!r}. Convert the data again."
             )
         return map_array(self.path / f"{name}.npy", noted, _REMEDY)
+
+
+def _names_path(folder: Path, side: int) -> Path:
+    return folder / f"{SIDES[side]}.names.json"
+
+
+def _read_names(folder: Path, side: int) -> Iterator[str] | None:
+    path = _names_path(folder, side)
+    return _names_in(path) if path.exists() else None
+
+
+def _names_in(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                yield str(json.loads(line))
+    except ValueError as error:
+        raise FileFormatError(f"{path}: is damaged ({error}). Convert the data again.") from None
 
 
 def _read_note(folder: Path) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.io import LabelledMatrix
+from elbmf.io import LabelledMatrix, StoredTable
+from elbmf.stored import StoredMatrix
 
 __all__ = ["matrix_figures"]
 
@@ -24,8 +25,11 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
     dict
         ``shape``, ``missing`` (cells), ``ones`` (known cells other than 0), ``density``,
         ``boolean``, for rows and columns the first names, empty ones, duplicates and quantiles of
-        their sums, ``memory`` in bytes; where entries are not 0/1 also their values.
+        their sums, ``memory`` in bytes; where entries are not 0/1 also their values. Of a matrix in
+        a folder nothing is told that needs all of it: no duplicates.
     """
+    if isinstance(table, StoredTable):
+        return _stored_figures(table.stored)
     by_rows, missing = table.values, table.missing
     known = _without_missing(by_rows) if missing else by_rows
     n, m = table.shape
@@ -45,9 +49,29 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
         found[f"empty_{axis}s"] = int((sums == 0).sum())
         found[f"duplicate_{axis}s"] = lines.shape[0] - np.unique(_fingerprints(lines)).size
         found[f"{axis}_sums"] = np.quantile(sums, _QUANTILES).tolist()
-    found["memory"] = _memory(by_rows)
+    arrays = (by_rows.data, by_rows.indices, by_rows.indptr)
+    found["memory"] = _memory((n, m), by_rows.nnz, sum(array.nbytes for array in arrays))
     if not found["boolean"]:
         found |= _values(known.data)
+    return found
+
+
+def _stored_figures(A: StoredMatrix) -> dict[str, Any]:
+    n, m = A.shape
+    found: dict[str, Any] = {
+        "shape": [n, m],
+        "missing": A.cells - A.known,
+        "ones": A.ones,
+        "density": A.density,
+        "boolean": True,
+    }
+    for side, axis in enumerate(("row", "column")):
+        sums = np.diff(A.lines(side)[0])
+        found[f"{axis}_names"] = A.names(side, _NAMES_SHOWN)
+        found[f"empty_{axis}s"] = int((sums == 0).sum())
+        found[f"{axis}_sums"] = np.quantile(sums, _QUANTILES).tolist()
+    in_memory = A.ones * 5 + 8 * n
+    found["memory"] = _memory(A.shape, A.ones, in_memory)
     return found
 
 
@@ -73,11 +97,10 @@ def _fingerprints(lines: Any) -> NDArray[np.uint64]:
     return before[lines.indptr[1:]] - before[lines.indptr[:-1]]
 
 
-def _memory(values: Any) -> dict[str, int]:
+def _memory(shape: tuple[int, int], ones: int, matrix: int) -> dict[str, int]:
     """Estimate bytes: of the matrix as read, and of a fit with 20 components beside it."""
-    n, m = values.shape
-    ones, resident = values.nnz, min(n, m)
-    matrix = values.data.nbytes + values.indices.nbytes + values.indptr.nbytes
+    n, m = shape
+    resident = min(n, m)
     pattern = ones * (4 + 1 + (2 if resident <= 1 << 16 else 4)) + 16 * (n + m)
     factors = 2 * 4 * (n + m) * _COMPONENTS
     # The product with the data, one for each slab: at most 32, and not more than the ones earn.

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from elbmf.binarizers import Binarize
-from elbmf.cli import config, summary
+from elbmf.cli import config, stream, summary
 from elbmf.cli.checkpoints import KeptFit, add_resume
 from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
 from elbmf.cli.console import Console
-from elbmf.cli.interrupt import Interrupt
+from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
-from elbmf.cli.notes import noted_parameters, saved_model
+from elbmf.cli.notes import draw_seed, noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
 from elbmf.engines.cluster import DaskMatrix
@@ -29,13 +29,13 @@ from elbmf.reports import Report
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
 
 _LOG = logging.getLogger(__name__)
-_INTERRUPTED = 130
 
 EXAMPLES = """\
 examples:
   elbmf fit data.csv -k 20 -o result
   elbmf fit data.csv -k auto -o result
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
+  zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
   elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
   elbmf fit big.slabs --scheduler tcp://127.0.0.1:8786 -k 20 -o result
@@ -54,6 +54,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--tsv", action="store_true", help="also save tables for reading")
     parser.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    stream.add_arguments(parser)
     add_resume(parser)
     add_scheduler(parser)
     add_reader_options(parser)
@@ -68,6 +69,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder = Path(args.output)
     kept = KeptFit(estimator, args)
     check_folder(folder, args.data, overwrite=args.overwrite)
+    if args.stream:
+        return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
         kept.open(console)
@@ -95,7 +98,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result("\n" + summary.components_table(described))
         if not interrupt.requested:
             console.note(f"Saved to {folder}")
-    return _INTERRUPTED if interrupt.requested else 0
+    return INTERRUPTED if interrupt.requested else 0
 
 
 @contextmanager
@@ -140,9 +143,7 @@ def fitted_model(
     interrupt : Interrupt
         Whose request ends the fit early.
     """
-    if estimator.random_state is None:
-        # Drawn here, so that it is known.
-        estimator.set_params(random_state=int(np.random.default_rng().integers(2**31)))
+    draw_seed(estimator)
     noted = noted_parameters(estimator)
     progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
 
@@ -153,10 +154,7 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
-    if isinstance(A, DaskMatrix):
-        estimator.fit(A)
-    else:
-        estimator.fit(A.to_csr(), missing=A.hidden)
+    estimator.fit(A)
     seconds = time.perf_counter() - began
     console.status("")
     notes = {

@@ -10,7 +10,9 @@ from elbmf.cli.console import Console
 from elbmf.cli.figures import matrix_figures
 from elbmf.cli.matrices import add_reader_options, read_matrix
 from elbmf.cli.tables import figures, number, shorten, size, table
-from elbmf.io import SavedModel
+from elbmf.errors import InputError
+from elbmf.io import SavedModel, is_slabs
+from elbmf.stored import StoredMatrix
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -18,6 +20,7 @@ EXAMPLES = """\
 examples:
   elbmf info data.csv
   elbmf info data.csv --json
+  elbmf info data.slabs --verify
   elbmf info result           (a folder that 'elbmf fit' or 'elbmf rank' saved)"""
 
 
@@ -26,24 +29,39 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.usage = "elbmf info DATA [options]"
     parser.add_argument("data", metavar="DATA", help="a matrix file, or the folder of a result")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--verify", action="store_true", help="compare a folder of slabs with its checksums"
+    )
     add_reader_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Tell a folder from a file and describe it."""
-    if Path(args.data).is_dir():
+    if args.verify:
+        _verify(args, console)
+    if Path(args.data).is_dir() and not is_slabs(Path(args.data)):
         model = models.load(args.data)
         if args.json:
             console.result_json(_model_figures(model))
         else:
             console.result(_model_text(model))
         return 0
+    if is_slabs(Path(args.data)):
+        args.format = "slabs"
     found = matrix_figures(read_matrix(args.data, args))
     if args.json:
         console.result_json({"file": args.data, **found})
     else:
         console.result(_matrix_text(found, args.data))
     return 0
+
+
+def _verify(args: argparse.Namespace, console: Console) -> None:
+    """Compare a folder with its checksums."""
+    if not is_slabs(Path(args.data)):
+        raise InputError(f"{args.data}: is no folder of slabs, which alone has checksums.")
+    StoredMatrix(args.data).verify()
+    console.note(f"{args.data}: all is as it was written.")
 
 
 def _matrix_text(found: dict[str, Any], path: str) -> str:
@@ -62,7 +80,8 @@ def _matrix_text(found: dict[str, Any], path: str) -> str:
         pairs.append((f"{axis} names", shown))
     for axis in ("row", "column"):
         pairs.append((f"empty {axis}s", number(found[f"empty_{axis}s"])))
-        pairs.append((f"duplicate {axis}s", number(found[f"duplicate_{axis}s"])))
+        if f"duplicate_{axis}s" in found:
+            pairs.append((f"duplicate {axis}s", number(found[f"duplicate_{axis}s"])))
     memory = found["memory"]
     pairs.append(
         ("memory", f"{size(memory['matrix'])}, about {size(memory['fit'])} in a fit, k=20")
@@ -94,7 +113,11 @@ def _model_figures(model: SavedModel) -> dict[str, Any]:
         "row_names": model.row_names is not None,
         "column_names": model.column_names is not None,
         "sizes": [
-            {"component": index, "rows": len(members), "columns": len(names)}
+            {
+                "component": index,
+                **({} if "stream" in model.info else {"rows": len(members)}),
+                "columns": len(names),
+            }
             for index, (members, names) in enumerate(model.components())
         ],
         "info": {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES},
@@ -105,6 +128,8 @@ def _model_text(model: SavedModel) -> str:
     rows, components, columns = model.shape
     info = model.info
     data = info.get("data", {})
+    if "stream" in info:
+        rows = info["stream"]["rows"]
     pairs = [
         ("saved result", f"{number(components)} components"),
         ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
@@ -116,23 +141,12 @@ def _model_text(model: SavedModel) -> str:
         for name, value in info.get("parameters", {}).items()
         if value is not None
     ]
+    if "stream" in info:
+        pairs += summary.stream_figures(info)
     text = figures(pairs)
     if "measures" in info and "ones" in data:
         text += "\n\n" + summary.measures_text(info)
-    saved = info.get("bits_saved")
-    lines = [
-        [
-            str(index),
-            number(len(members)),
-            number(len(names)),
-            *([] if saved is None else [number(round(saved[index]))]),
-            shorten(names),
-        ]
-        for index, (members, names) in enumerate(model.components())
-    ]
-    bits = [] if saved is None else ["bits saved"]
-    headers = ["component", "rows", "columns", *bits, "column names"]
-    text += "\n\n" + table(headers, lines, left=[len(headers) - 1])
+    text += "\n\n" + summary.members_table(model)
     for warning in info.get("warnings", []):
         text += f"\n\nwarning of the fit: {warning}"
     return text

@@ -14,7 +14,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.summary import BINARIZE_LIMITS
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
-from elbmf.io import FORMATS, LabelledMatrix, SavedModel, read
+from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read
 from elbmf.matrix import BooleanMatrix
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "learned_boolean",
     "model_binarize",
     "read_matrix",
+    "reader_options",
     "weights_of",
 ]
 
@@ -95,14 +96,15 @@ def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def reader_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the reader options that were given."""
+    options = {name: getattr(args, name) for name in READ_OPTIONS}
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
     """Read a matrix as the reader options say."""
-    options = {name: getattr(args, name) for name in READ_OPTIONS}
-    table = read(
-        path,
-        format=args.format,
-        **{name: value for name, value in options.items() if value is not None},
-    )
+    table = read(path, format=args.format, **reader_options(args))
     if 0 in table.shape:
         raise InputError(f"{path}: the matrix is empty: {table.shape[0]}×{table.shape[1]} cells.")
     return table
@@ -127,6 +129,13 @@ def learned_boolean(
     table: LabelledMatrix, binarize: Binarize, path: str | Path
 ) -> tuple[BooleanMatrix, dict[str, Any]]:
     """Return where the ones are, and what to note of how they were told, for `model_binarize`."""
+    if isinstance(table, StoredTable):
+        if not (binarize is None or (is_number(binarize) and 0 <= binarize < 1)):
+            raise InputError(
+                f"{path}: holds zeros and ones, of which binarize={binarize} makes nothing. Leave "
+                "it out; say it to elbmf convert, which makes such folders."
+            )
+        return table.stored, {}
     try:
         if binarize is None or is_number(binarize):
             return BooleanMatrix.from_array(table.values, binarize), {}
@@ -141,15 +150,19 @@ def learned_boolean(
 
 
 def model_binarize(
-    model: SavedModel, given: float | str | None, path: str | Path, console: Console
+    model: SavedModel,
+    given: float | str | None,
+    table: LabelledMatrix,
+    path: str | Path,
+    console: Console,
 ) -> Any:
     """Return how to binarize new data: as said or, if nothing is, as the data of the model.
 
     What was learned from that data is not learned again, so that a row is read the same whatever
-    other rows come with it.
+    other rows come with it. What holds zeros and ones only is taken as it is.
     """
     used = model.info.get("parameters", {}).get("binarize")
-    if given is not None or used is None:
+    if given is not None or used is None or isinstance(table, StoredTable):
         return given
     shown = used if isinstance(used, str) else f"{used:g}"
     console.note(f"{path}: read with --binarize {shown}, as the data of the model was.")

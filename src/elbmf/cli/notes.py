@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from elbmf.cli import summary
 from elbmf.cli.checkpoints import FLAGS
 from elbmf.cli.cluster import Labels
@@ -13,7 +15,13 @@ from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 
-__all__ = ["noted_parameters", "saved_model"]
+__all__ = ["draw_seed", "noted_parameters", "saved_model"]
+
+
+def draw_seed(estimator: BooleanFactorizer) -> None:
+    """Draw a seed where none is given, so that it is known."""
+    if estimator.random_state is None:
+        estimator.set_params(random_state=int(np.random.default_rng().integers(2**31)))
 
 
 def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:

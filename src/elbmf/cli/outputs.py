@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from elbmf.errors import InputError
-from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, save_model
+from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_slabs, save_model
 from elbmf.io.records import check_records_format
 
 __all__ = [
@@ -117,7 +117,12 @@ def writable_format(path: Path, name: str | None = None) -> Format:
     chosen = format_of(path, name)
     if chosen.write is None:
         raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
-    _check_place(path)
+    if chosen.folder and path.exists() and not is_slabs(path):
+        raise InputError(
+            f"{path}: is there, and is no folder of slabs, which alone are replaced. Choose "
+            "another name, or move it away."
+        )
+    _check_place(path, folder=chosen.folder)
     return chosen
 
 
@@ -188,8 +193,8 @@ def check_table(path: Path, *inputs: str) -> None:
     check_other_file(path, *inputs)
 
 
-def _check_place(path: Path) -> None:
-    if path.is_dir():
+def _check_place(path: Path, *, folder: bool = False) -> None:
+    if path.is_dir() and not folder:
         raise InputError(f"{path}: is a folder, expected the name of a file to write.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist. Create it first.")

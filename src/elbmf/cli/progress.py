@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 
 from elbmf import comparison, ranks
 from elbmf.cli.console import Console
-from elbmf.cli.tables import size, times
+from elbmf.cli.tables import number, share, size, times
 from elbmf.palm import State
 from elbmf.reports import Report
 
 if TYPE_CHECKING:
     from elbmf.experiments import running as experiments
 
-__all__ = ["ComparisonProgress", "ExperimentProgress", "FileProgress", "Progress", "RankProgress"]
+__all__ = [
+    "ComparisonProgress",
+    "ExperimentProgress",
+    "FileProgress",
+    "Progress",
+    "RankProgress",
+    "StreamProgress",
+]
 
 _SECONDS_BETWEEN = 0.1
 _NARROWEST_BAR, _WIDEST_BAR = 5, 20
@@ -170,7 +177,7 @@ class ComparisonProgress:
 
 
 class FileProgress:
-    """Shows how far a file is downloaded or read; two observers.
+    """Shows how far a file is downloaded, read or sorted; three observers.
 
     Parameters
     ----------
@@ -191,6 +198,29 @@ class FileProgress:
         """Take note of bytes that were read."""
         share = done / total if total else 0.0
         self._line.show(lambda: (f"reading {path.name}  {size(done)} of {size(total)}", share))
+
+    def sorted(self, what: str, done: int, total: int) -> None:
+        """Take note of entries that were sorted, by rows or by columns."""
+        self._line.show(lambda: (f"sorting {what}  {done:,} of {total:,} entries", done / total))
+
+
+class StreamProgress:
+    """Shows how many rows of a stream were read; an observer.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._line = _Line(console)
+
+    def __call__(self, rows: int, loss: Callable[[], float | None]) -> None:
+        """Take note of rows read so far, and of the relative loss on the last of them."""
+        self._line.show(
+            lambda: (f"{number(rows)} rows  relative loss of the last {share(loss())}", 0.0)
+        )
 
 
 class ExperimentProgress:

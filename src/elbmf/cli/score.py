@@ -50,7 +50,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
     model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
-    A = boolean(table, model_binarize(model, args.binarize, args.data, console), args.data)
+    binarize = model_binarize(model, args.binarize, table, args.data, console)
+    A = boolean(table, binarize, args.data)
     truth = None
     if args.truth:
         true_table = aligned(read_matrix(args.truth, args), model, args.truth, console)
@@ -77,6 +78,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _other_rows(table: LabelledMatrix, model: SavedModel) -> str:
     """Say in what way the rows are not those of the model; empty when they are."""
+    if "stream" in model.info:
+        return "the model keeps no rows of its stream"
     if table.shape[0] != model.shape[0]:
         return f"has {table.shape[0]} rows, the model {model.shape[0]}"
     if table.row_names and model.row_names and table.row_names != model.row_names:

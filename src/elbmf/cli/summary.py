@@ -23,7 +23,9 @@ __all__ = [
     "data",
     "measures_table",
     "measures_text",
+    "members_table",
     "rank_search",
+    "stream_figures",
     "versions",
 ]
 
@@ -100,6 +102,35 @@ def components_table(described: list[dict[str, Any]]) -> str:
     if len(described) > _MOST_COMPONENTS:
         text += f"\n… and {len(described) - _MOST_COMPONENTS} more components"
     return text
+
+
+def members_table(model: SavedModel) -> str:
+    """Lay out the components as the model has them; of a stream, without rows."""
+    saved = model.info.get("bits_saved")
+    of_stream = "stream" in model.info
+    lines = [
+        [
+            str(index),
+            *([] if of_stream else [number(len(members))]),
+            number(len(names)),
+            *([] if saved is None else [number(round(saved[index]))]),
+            shorten(names),
+        ]
+        for index, (members, names) in enumerate(model.components())
+    ]
+    rows = [] if of_stream else ["rows"]
+    bits = [] if saved is None else ["bits saved"]
+    headers = ["component", *rows, "columns", *bits, "column names"]
+    return table(headers, lines, left=[len(headers) - 1])
+
+
+def stream_figures(info: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values of what is noted of a stream."""
+    stream = info["stream"]
+    pairs = [("rows of the stream", f"{number(stream['rows'])}, memberships not kept")]
+    if stream.get("relative_loss_of_last") is not None:
+        pairs.append(("relative loss of the last", share(stream["relative_loss_of_last"])))
+    return pairs
 
 
 def measures_table(measures: Mapping[str, float | None], ones: int) -> list[tuple[str, str]]:

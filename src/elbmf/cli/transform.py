@@ -55,7 +55,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_other_file(output, args.data, *(Path(args.model) / name for name in MODEL_FILES))
     model = models.load(args.model)
     table = aligned(read_matrix(args.data, args), model, args.data, console)
-    A = boolean(table, model_binarize(model, args.binarize, args.data, console), args.data)
+    binarize = model_binarize(model, args.binarize, table, args.data, console)
+    A = boolean(table, binarize, args.data)
     U = describe(A, model.V, weights_of(model, A), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)

@@ -110,6 +110,19 @@ class Centers:
                 break
             self._make_room()
 
+    def widen(self, n_columns: int) -> None:
+        """Let rows have more columns, in which those read so far are zero."""
+        self._shape = (self._shape[0], n_columns)
+        room = min(n_columns, 2 * self._size)
+        self._state, self._spare = (
+            state._replace(
+                ones=_with_room(state.ones, room),
+                missing=_with_room(state.missing, room if state.missing.columns.size else 0),
+                holders=np.pad(state.holders, ((0, n_columns - state.holders.shape[0]), (0, 0))),
+            )
+            for state in (self._state, self._spare)
+        )
+
     @property
     def saved(self) -> int:
         """What all clusters save, each in the members of its own centre."""
@@ -206,3 +219,11 @@ def _clusters(state: State) -> list[NDArray[np.int32]]:
     """Return the columns of each cluster."""
     room = np.empty(state.holders.shape[0], dtype=np.int32)
     return [room[: cluster_columns(state, c, room)].copy() for c in range(int(state.total[0]))]
+
+
+def _with_room(sketches: Sketches, room: int) -> Sketches:
+    """Return sketches that can hold more counters."""
+    more = ((0, 0), (0, room - sketches.columns.shape[1]))
+    return sketches._replace(
+        columns=np.pad(sketches.columns, more), counts=np.pad(sketches.counts, more)
+    )

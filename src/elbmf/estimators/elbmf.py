@@ -18,10 +18,12 @@ from elbmf.boolean import Weights, cover
 from elbmf.criteria import savings
 from elbmf.engines import Engine, open_engine
 from elbmf.engines.cluster import DaskMatrix
+from elbmf.errors import InputError
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.distributed import ClusterFactorizer
 from elbmf.estimators.relaxed import Relaxation, singular_vectors_are_quick
 from elbmf.estimators.resuming import Session
+from elbmf.estimators.streamed import SampledFactorizer
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
@@ -68,6 +70,10 @@ _SMALL = 500_000
 # Runs that are pooled at a rank on the path to the best one, on data as small as that.
 _RUNS_ON_SMALL = 8
 
+# What a relaxation of a sample in `partial_fit` may take: epochs, and share of the effort.
+_EPOCHS_ON_SAMPLE = 200
+_EFFORT_ON_SAMPLE = 0.15
+
 # Factors with a larger gap than this are rounded by loss, and not at ½.
 _NOT_BOOLEAN = 1e-3
 
@@ -82,7 +88,7 @@ class _FiniteEffort(Interval):
         return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
 
 
-class ELBMF(ClusterFactorizer):
+class ELBMF(SampledFactorizer, ClusterFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -182,6 +188,18 @@ class ELBMF(ClusterFactorizer):
         ``"reduction"`` (to the components asked for, where a run had more),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
+    n_rows_seen_, n_batches_ : int
+        Rows read and calls of `partial_fit`, only after it. Of the above there are then only
+        ``components_`` and ``n_components_``.
+
+    Notes
+    -----
+    `partial_fit` keeps a uniform sample of the rows that have come, up to 4096 of them and four
+    million ones, and the components. Each time a part of the sample is new, it chooses anew among
+    the components at hand, what a search makes of them, and what a relaxation of the sample finds;
+    in a stream longer than the sample, only among those that pay in rows other than the ones they
+    were made from. ``init`` must not be factors of your own; ``n_init``, ``time_limit``,
+    ``callback`` and ``checkpoint`` are of `fit` alone; ``max_iter`` and ``effort`` count less.
 
     References
     ----------
@@ -342,6 +360,21 @@ class ELBMF(ClusterFactorizer):
 
         fit = self._refitting(A, parameters)
         return WarmSteps(local, fit, lambda rank: self._search_work(A, rank), self.effort)
+
+    @property
+    def _sample_parameters(self) -> dict[str, Any]:
+        if not isinstance(self.init, str):
+            raise InputError(
+                "partial_fit cannot start from factors of your own, for rows come and go; got "
+                "init=(U, V). Set init to 'auto', 'svd' or 'random', or use fit."
+            )
+        quick = {"max_iter": min(self.max_iter, _EPOCHS_ON_SAMPLE)} if self._annealed else {}
+        effort = _EFFORT_ON_SAMPLE * self.effort
+        of_a_fit = dict.fromkeys(("time_limit", "callback", "checkpoint"))
+        return {**quick, **of_a_fit, "n_init": 1, "effort": effort}
+
+    def _work_on_sample(self, sample: BooleanMatrix) -> float:
+        return _EFFORT_ON_SAMPLE * self._search_work(sample, self._rank)
 
     def _improve(
         self,

@@ -4,16 +4,16 @@ import copy
 import time
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, cover
-from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.centers import Centers
+from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.matrix import BooleanMatrix
 from elbmf.ranks import Factors, Refits, Steps
 from elbmf.refine import describe
@@ -24,19 +24,8 @@ __all__ = ["Sofa"]
 # Rows of a block, after which the callback is told.
 _ROWS_AT_ONCE = 4096
 
-# Attributes that a stream does not have.
-_OF_A_FIT = {
-    "membership_",
-    "reconstruction_err_",
-    "n_iter_",
-    "stop_reason_",
-    "history_",
-    "stages_",
-    "run_losses_",
-}
 
-
-class Sofa(BooleanFactorizer):
+class Sofa(StreamedFactorizer):
     """Boolean matrix factorization of a stream of rows.
 
     The first pass keeps a few centres. A row joins the centre whose cluster it is most similar to,
@@ -90,6 +79,8 @@ stages_
         As of every method, see `BooleanFactorizer`. An iteration reads a block of rows;
         ``history_`` has the rows read, the centres, and the similarity asked for after each.
         After `partial_fit`, there are only ``components_`` and ``n_components_``.
+    n_rows_seen_, n_batches_ : int
+        Rows read and calls of `partial_fit`, only after it.
 
     Notes
     -----
@@ -151,37 +142,15 @@ stages_
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def partial_fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
-        """Read more rows, and choose the components of all the rows read so far.
-
-        It goes on where `fit` or `partial_fit` ended; only `fit` starts anew. `transform` then
-        describes any rows. Nothing is kept of the rows but the centres they joined.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            As for `fit`.
-        y : ignored
-        missing : array-like or sparse matrix of shape (n_samples, n_features), optional
-            As for `fit`.
-        """
-        self._validate_params()
-        if self.n_components == "auto":
-            raise InputError(
-                "partial_fit cannot choose the number of components, for that takes all the rows "
-                "at once; got n_components='auto'. Set n_components to a number, or use fit."
-            )
-        first = not hasattr(self, "_centers")
-        A = self._read(X, missing, reset=first)
-        if first:
+    def _read_rows(self, A: BooleanMatrix) -> tuple[Bools, int]:
+        if not hasattr(self, "_centers"):
             self._centers = self._new_centers(A)
         self._centers.read(A, 0, A.shape[0])
+        return self._components(self._rank)[0], self._centers.n_rows
+
+    def _widen_state(self, n_columns: int) -> None:
+        self._centers.widen(n_columns)
         self.components_, _ = self._components(self._rank)
-        self.n_components_ = int(self.components_.any(axis=1).sum())
-        # What a fit left tells of its rows alone.
-        for attribute in _OF_A_FIT & vars(self).keys():
-            delattr(self, attribute)
-        return self
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()

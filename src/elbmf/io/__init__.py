@@ -1,7 +1,8 @@
 """Files: matrices in many formats, and saved models.
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
-in a file of its own and is listed in `FORMATS`. `save_model` and `load_model` keep results;
+in a file of its own and is listed in `FORMATS`. `to_slabs` makes a folder of slabs of a file that
+does not fit into memory. `save_model` and `load_model` keep results;
 `read_gmt` and `read_labels` read what is known about columns and rows.
 """
 
@@ -11,64 +12,37 @@ import os
 from pathlib import Path
 from typing import Any
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import InputError
 from elbmf.io.format import Format
-from elbmf.io.formats import FORMATS, check_content, format_of
+from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
-from elbmf.io.streams import reason, replacing
-from elbmf.io.table import LabelledMatrix, TableError
+from elbmf.io.reading import read
+from elbmf.io.slabs import StoredTable, boolean_values, is_slabs
+from elbmf.io.streaming import DEFAULT_MEMORY, to_slabs
+from elbmf.io.streams import replacing
+from elbmf.io.table import LabelledMatrix
 
 __all__ = [
+    "DEFAULT_MEMORY",
     "FORMATS",
     "MODEL_FILES",
     "Format",
     "LabelledMatrix",
     "SavedModel",
+    "StoredTable",
+    "boolean_values",
     "format_of",
+    "is_slabs",
     "load_model",
     "read",
     "read_gmt",
     "read_labels",
     "save_model",
+    "to_slabs",
     "write",
 ]
-
-
-def read(
-    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
-) -> LabelledMatrix:
-    """Read a matrix from a file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file. Gzipped text is recognised by content.
-    format : str, optional
-        Name of the format (see `FORMATS`); by default the suffix of the file decides.
-    **options
-        Options of the format, see ``Format.read_options``.
-
-    Returns
-    -------
-    LabelledMatrix
-        The matrix and the names of its rows and columns, where the file has them. Missing cells
-        (NaN, null, in text also empty ones, NA and ?) are stored as NaN.
-    """
-    source = Path(path)
-    chosen = format_of(source, format)
-    chosen.check_options(options, action="read")
-    check_content(source, chosen)
-    try:
-        return chosen.read(source, **options)
-    except TableError as error:
-        raise FileFormatError(f"{source}: {error}") from error
-    except MemoryError as error:
-        raise InputError(
-            f"{source}: not enough memory for the matrix that the file announces "
-            f"({reason(error)}). If that is not its size, write the file again."
-        ) from error
 
 
 def write(
@@ -78,7 +52,7 @@ def write(
     format: str | None = None,
     **options: Any,
 ) -> None:
-    """Write a matrix to a file, which is replaced as a whole or not touched at all.
+    """Write a matrix to a file or folder, which is replaced as a whole or not touched at all.
 
     Parameters
     ----------
@@ -105,6 +79,9 @@ def write(
             f"{chosen.name} cannot hold. Write another format, such as csv or npz, or fill them "
             "in first."
         )
+    if chosen.folder:
+        chosen.write(target, table, **options)
+        return
     with replacing(target, compress=chosen.text and target.suffix.lower() == ".gz") as stream:
         chosen.write(stream, table, **options)
 

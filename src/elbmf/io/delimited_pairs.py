@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.cells import CellError, CellValues, cell_text
+from elbmf.io.cells import CellError, cell_text, parse_cell
 from elbmf.io.delimited_text import DelimitedText, quoted
+from elbmf.io.entries import Ending, Entries
+from elbmf.io.fields import NameCodes, Span
 from elbmf.io.header import Record
+from elbmf.io.streams import count_lines
 from elbmf.io.table import LabelledMatrix, compact, csr_from_pairs
+from elbmf.kernels.pairs import split_pairs
 
-__all__ = ["PairReader", "check_pair_names", "pair_lines"]
+__all__ = ["PairReader", "check_pair_names", "conflicting_pair", "pair_lines"]
+
+# Distinct texts of values that are remembered.
+_MOST_TEXTS = 1 << 16
 
 
 class PairReader:
-    """Collects the blocks of a file of pairs into a sparse matrix.
+    """Reads the blocks of a file of pairs.
 
     Rows and columns come in the order in which they first appear.
 
@@ -38,21 +47,103 @@ class PairReader:
                 f"(row, column, value) separated by {text.delimiter!r}, found {self.fields}. "
                 "For a table with one column per field, use layout='wide'."
             )
-        self._row_codes: dict[str, int] = {}
-        self._column_codes: dict[str, int] = {}
-        self._rows: list[np.ndarray] = []
-        self._columns: list[np.ndarray] = []
-        self._values: list[np.ndarray] = []
-        self._parsed = CellValues()
-        self._has_values = False
+        self._names = (NameCodes(str(text.path)), NameCodes(str(text.path)))
+        self._values = _ValueTexts(str(text.path))
+        self._utf8 = codecs.lookup(text.encoding).name == "utf-8"
+        self._added: list[Entries] = []
+        self._any = False
+        self._any_values = False
 
     def add(self, first_line: int, block: bytes) -> None:
         """Append a block of lines that begins at a given line of the file."""
-        rows: list[int] = []
-        columns: list[int] = []
+        self._added.append(self.entries(first_line, block))
+
+    def table(self) -> LabelledMatrix:
+        """Return the matrix of all blocks that were added."""
+        ending = self.ending()
+        entries = _joined(self._added)
+        self._added.clear()
+        row_names, column_names = (names.names for names in self._names)
+        matrix, conflict = csr_from_pairs(
+            entries.rows, entries.columns, entries.values, ending.shape
+        )
+        if conflict is not None:
+            raise conflicting_pair(
+                self.text.path, row_names[conflict[0]], column_names[conflict[1]]
+            )
+        csr = sparse.csr_array((compact(matrix.data), matrix.indices, matrix.indptr), ending.shape)
+        return LabelledMatrix(csr, row_names, column_names)
+
+    def entries(self, first_line: int, block: bytes) -> Entries:
+        """Return the entries of a block of lines that begins at a given line of the file."""
+        self._any = True
+        if not self._utf8:
+            block = self.text.decode(block, first_line).encode()
+        elif not block.isascii():
+            self.text.decode(block, first_line)  # raises where it is no text
+        data = np.frombuffer(block, dtype=np.uint8)
+        room = count_lines(block) + 1
+        spans = np.empty((2, room, 2), dtype=np.int64)
+        values = np.empty(room if self.fields == 3 else 0)
+        unread = np.empty((values.size, 3), dtype=np.int64)
+        parts: list[Entries] = []
+        at, records = 0, 1
+        delimiter = ord(self.text.delimiter)
+        while at < data.size:
+            lines, at, skipped = split_pairs(
+                data, at, delimiter, self.fields == 3, spans, values, unread
+            )
+            if lines:
+                self._any_values = self._any_values or skipped < lines
+                self._read_values(Span(data, unread[:skipped, 1:], first_line), unread, values)
+                rows, columns = (
+                    names.codes(Span(data, bounds[:lines], first_line))
+                    for names, bounds in zip(self._names, spans, strict=True)
+                )
+                parts.append(Entries(rows, columns, values[:lines].copy() if values.size else None))
+            if at < data.size:
+                # Few lines are not simple, or many: then ever more are taken together.
+                end = _records_end(block, at, records)
+                line = first_line + count_lines(block[:at])
+                try:
+                    parts.append(self._any_entries(block[at:end], line))
+                except FileFormatError:
+                    # Quotes within plain fields make the end of a record hard to tell.
+                    parts.append(self._any_entries(block[at:], line))
+                    end = len(block)
+                at, records = end, 2 * records
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def ending(self) -> Ending:
+        """Return shape and names, when all blocks were read."""
+        if not self._any:
+            raise FileFormatError(
+                f"{self.text.path}: found a header and no pairs below it. If the first line is a "
+                "pair, pass header=False."
+            )
+        if self.fields == 3 and not self._any_values:
+            raise FileFormatError(
+                f"{self.text.path}: field 3 (the value) is empty in every line. Remove the "
+                "delimiter too many, or write NA where values are missing."
+            )
+        rows, columns = self._names
+        return Ending((len(rows), len(columns)), rows, columns)
+
+    def _read_values(self, texts: Span, unread: np.ndarray, values: np.ndarray) -> None:
+        """Read the values that are no plain numbers."""
+        if texts.bounds.shape[0]:
+            try:
+                numbers, any_text = self._values.numbers(texts)
+            except CellError as error:
+                raise self._bad_value(texts.line_of(error.args[1]), error) from error
+            values[unread[: numbers.size, 0]] = numbers
+            self._any_values = self._any_values or any_text
+
+    def _any_entries(self, block: bytes, first_line: int) -> Entries:
+        """Read lines of any form, and say what is wrong with them."""
+        names: tuple[list[bytes], list[bytes]] = ([], [])
         values: list[float] = []
-        row_codes, column_codes = self._row_codes, self._column_codes
-        for line, fields in self.text.records(self.text.decode(block, first_line), first_line):
+        for line, fields in self.text.records(block.decode(), first_line):
             if len(fields) != self.fields:
                 found = f"{len(fields)}" if fields else "a blank line"
                 raise FileFormatError(
@@ -65,46 +156,83 @@ class PairReader:
                     f"{self.text.path}, line {line}: the name of the {which} is empty. "
                     "Fill it in or remove the line."
                 )
-            rows.append(row_codes.setdefault(fields[0], len(row_codes)))
-            columns.append(column_codes.setdefault(fields[1], len(column_codes)))
+            for known, name in zip(names, fields[:2], strict=True):
+                known.append(name.encode())
             if self.fields == 3:
-                self._has_values = self._has_values or bool(fields[2].strip())
+                self._any_values = self._any_values or bool(fields[2].strip())
                 try:
-                    values.append(self._parsed[fields[2]])
+                    values.append(parse_cell(fields[2]))
                 except CellError as error:
-                    raise FileFormatError(
-                        f"{self.text.path}, line {line}, field 3 (the value): {error}. Values "
-                        "must be 0 or 1, true or false, or numbers, empty or NA where one is "
-                        "missing. If the first line is a header, pass header=True."
-                    ) from error
-        self._rows.append(np.array(rows, dtype=np.int64))
-        self._columns.append(np.array(columns, dtype=np.int64))
-        self._values.append(np.array(values, dtype=np.float64))
+                    raise self._bad_value(line, error) from error
+        rows, columns = (
+            codes.codes(Span.of(some, first_line))
+            for codes, some in zip(self._names, names, strict=True)
+        )
+        return Entries(rows, columns, np.array(values) if self.fields == 3 else None)
 
-    def table(self) -> LabelledMatrix:
-        """Return the matrix of all blocks."""
-        if not self._rows:
-            raise FileFormatError(
-                f"{self.text.path}: found a header and no pairs below it. If the first line is a "
-                "pair, pass header=False."
-            )
-        if self.fields == 3 and not self._has_values:
-            raise FileFormatError(
-                f"{self.text.path}: field 3 (the value) is empty in every line. Remove the "
-                "delimiter too many, or write NA where values are missing."
-            )
-        rows, columns = np.concatenate(self._rows), np.concatenate(self._columns)
-        values = np.concatenate(self._values) if self.fields == 3 else None
-        row_names, column_names = list(self._row_codes), list(self._column_codes)
-        shape = (len(row_names), len(column_names))
-        matrix, conflict = csr_from_pairs(rows, columns, values, shape)
-        if conflict is not None:
-            raise FileFormatError(
-                f"{self.text.path}: the pair ({row_names[conflict[0]]!r}, "
-                f"{column_names[conflict[1]]!r}) comes with different values. Keep one of them."
-            )
-        matrix = sparse.csr_array((compact(matrix.data), matrix.indices, matrix.indptr), shape)
-        return LabelledMatrix(matrix, row_names, column_names)
+    def _bad_value(self, line: int, error: CellError) -> FileFormatError:
+        return FileFormatError(
+            f"{self.text.path}, line {line}, field 3 (the value): {error.args[0]}. Values "
+            "must be 0 or 1, true or false, or numbers, empty or NA where one is "
+            "missing. If the first line is a header, pass header=True."
+        )
+
+
+class _ValueTexts:
+    """The numbers of texts, each distinct text parsed once, as long as they are not too many."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._any_text = False
+        self._forget()
+
+    def numbers(self, texts: Span) -> tuple[np.ndarray, bool]:
+        """Return the numbers, and whether a text was not blank, now or before.
+
+        A `CellError` is told the position of the text, too.
+        """
+        if len(self._codes) > _MOST_TEXTS:
+            self._forget()
+        known = len(self._codes)
+        codes = self._codes.codes(texts)
+        for code, text in enumerate(self._codes.decoded(known, len(self._codes)), known):
+            self._any_text = self._any_text or bool(text.strip())
+            try:
+                self._numbers.append(parse_cell(text))
+            except CellError as error:
+                raise CellError(str(error), int(np.argmax(codes == code))) from error
+        return np.array(self._numbers)[codes], self._any_text
+
+    def _forget(self) -> None:
+        self._codes = NameCodes(self._file)
+        self._numbers: list[float] = []
+
+
+def _records_end(block: bytes, at: int, records: int) -> int:
+    """Return where some records end; line ends within quotes end none."""
+    quotes = 0
+    while at < len(block) and records:
+        end = block.find(b"\n", at) + 1 or len(block)
+        quotes += block.count(b'"', at, end)
+        records -= quotes % 2 == 0
+        at = end
+    return at
+
+
+def _joined(parts: list[Entries]) -> Entries:
+    values = [part.values for part in parts if part.values is not None]
+    return Entries(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate(values) if values else None,
+    )
+
+
+def conflicting_pair(path: Path, row: str, column: str) -> FileFormatError:
+    """Return the error of a pair that comes with different values."""
+    return FileFormatError(
+        f"{path}: the pair ({row!r}, {column!r}) comes with different values. Keep one of them."
+    )
 
 
 def check_pair_names(table: LabelledMatrix) -> None:

@@ -14,7 +14,7 @@ from typing import IO
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.cells import is_text, shown
 from elbmf.io.header import Record
-from elbmf.io.streams import line_blocks
+from elbmf.io.streams import count_lines, line_blocks
 
 __all__ = [
     "DelimitedText",
@@ -144,8 +144,8 @@ class DelimitedText:
             if body:
                 yield line, body
             if len(body) < len(block) and not blank_line:
-                blank_line = line + body.count(b"\n")
-            line += block.count(b"\n")
+                blank_line = line + count_lines(body)
+            line += count_lines(block)
 
 
 def _without_trailing_blank_lines(block: bytes) -> bytes:

@@ -11,6 +11,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.cells import CellError, CellValues, cell_text, is_text, parse_cell
 from elbmf.io.delimited_text import DelimitedText, quoted
+from elbmf.io.entries import Ending, Entries, dense_entries
 from elbmf.io.header import Record
 from elbmf.io.table import CsrBuilder, LabelledMatrix, compact
 
@@ -20,7 +21,7 @@ _LINE_FEED, _CARRIAGE_RETURN, _ZERO, _ONE = b"\n\r01"
 
 
 class WideReader:
-    """Collects the blocks of a wide table into a sparse matrix.
+    """Reads the blocks of a wide table.
 
     Parameters
     ----------
@@ -55,6 +56,7 @@ class WideReader:
         self.row_names: list[str] = []
         self._values = CellValues()
         self._builder = CsrBuilder(self.columns)
+        self._rows = 0
         if self.columns == 0:
             raise FileFormatError(
                 f"{text.path}: found a single column, taken for row names, and no data. "
@@ -64,17 +66,24 @@ class WideReader:
 
     def add(self, first_line: int, block: bytes) -> None:
         """Append a block of lines that begins at a given line of the file."""
-        cells = self._add_single_digits(block)
-        if cells is None:
-            cells = self._add_records(first_line, block)
-        else:
-            self._blank_columns.clear()
-        self._builder.add(cells)
+        self._builder.add(self._cells(first_line, block))
 
     def table(self) -> LabelledMatrix:
-        """Return the matrix of all blocks."""
+        """Return the matrix of all blocks that were added."""
+        self.ending()
         built = self._builder.build()
-        if built.shape[0] == 0:
+        values = sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
+        names = self.row_names if self.named_rows else None
+        return LabelledMatrix(values, names, self.column_names)
+
+    def entries(self, first_line: int, block: bytes) -> Entries:
+        """Return the entries of a block of lines that begins at a given line of the file."""
+        first_row = self._rows
+        return dense_entries(self._cells(first_line, block), first_row)
+
+    def ending(self) -> Ending:
+        """Return shape and names, when all blocks were read."""
+        if self._rows == 0:
             raise FileFormatError(
                 f"{self.text.path}: found a header and no line of data below it. If the first "
                 "line is data, pass header=False."
@@ -85,9 +94,18 @@ class WideReader:
                 "title and is empty in every line. Remove the delimiter too many, or write NA "
                 "where values are missing."
             )
-        values = sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
         names = self.row_names if self.named_rows else None
-        return LabelledMatrix(values, names, self.column_names)
+        return Ending((self._rows, self.columns), names, self.column_names)
+
+    def _cells(self, first_line: int, block: bytes) -> np.ndarray:
+        """Read a block: its cells, as a dense array."""
+        cells = self._add_single_digits(block)
+        if cells is None:
+            cells = self._add_records(first_line, block)
+        else:
+            self._blank_columns.clear()
+        self._rows += cells.shape[0]
+        return cells
 
     def _add_single_digits(self, block: bytes) -> np.ndarray | None:
         """Read a block whose cells are all the one character 0 or 1, without cutting it up.

@@ -18,9 +18,10 @@ from elbmf.errors import FileFormatError
 from elbmf.io.cells import finite_number, shown
 from elbmf.io.delimited_text import decoded
 from elbmf.io.names import unpack_names
-from elbmf.io.streams import line_blocks
+from elbmf.io.streams import count_lines, line_blocks
 from elbmf.kernels import text as kernels
 from elbmf.kernels.decimals import MOST_DIGITS
+from elbmf.kernels.naming import hash_slots, number_names
 
 __all__ = ["Column", "FieldReader", "NameCodes", "Span", "header_fields"]
 
@@ -38,6 +39,7 @@ _EXPECTED = {
     "text": "a name",
 }
 _NEWLINE = ord("\n")
+_NAMES_AT_ONCE = 1 << 14
 _DELIMITERS = {b"\t": "tabs", b",": "commas", b";": "semicolons", b"::": "'::'", b" ": "spaces"}
 
 
@@ -64,6 +66,13 @@ class Span:
     block: NDArray[np.uint8]
     bounds: NDArray[np.int64]
     line: int
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes], line: int) -> Span:
+        """Return texts that are given one by one."""
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        block = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        return cls(block, np.column_stack([ends[:-1], ends[1:]]), line)
 
     def text(self, row: int) -> bytes:
         """Return one of the texts."""
@@ -147,7 +156,7 @@ class FieldReader:
             or a `Span` for texts.
         """
         data = np.frombuffer(block, dtype=np.uint8)
-        room = block.count(b"\n") + 1
+        room = count_lines(block) + 1
         wholes = np.empty((len(self._wholes), room), dtype=np.int64)
         decimals = np.empty((len(self._decimals), room), dtype=np.float64)
         spans = np.empty((len(self._texts), room, 2), dtype=np.int64)
@@ -282,36 +291,54 @@ class NameCodes:
     file : str
         What to call the file in messages.
 
-    Attributes
-    ----------
-    names : list of str
-        All names, by their numbers.
+    Notes
+    -----
+    Iterating gives the names, by their numbers. They are kept as bytes: a name takes some 30 to 40
+    bytes beside its own.
     """
 
     def __init__(self, file: str) -> None:
-        self.names: list[str] = []
         self._file = file
         self._count = 0
-        self._slots = np.full(1 << 12, -1, dtype=np.int32)
-        self._hashes = np.empty(1 << 11, dtype=np.uint64)
+        self._slots = np.full(1 << 12, -1, dtype=np.int64)
         self._bounds = np.zeros((1 << 11) + 1, dtype=np.int64)
         self._text = np.empty(1 << 16, dtype=np.uint8)
 
     def __len__(self) -> int:
         return self._count
 
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, self._count, _NAMES_AT_ONCE):
+            yield from self.decoded(first, min(first + _NAMES_AT_ONCE, self._count))
+
+    @property
+    def names(self) -> list[str]:
+        """All names, by their numbers."""
+        return self.decoded(0, self._count)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the names take."""
+        arrays = (self._slots, self._bounds, self._text)
+        return sum(array.nbytes for array in arrays)
+
+    def decoded(self, first: int, last: int) -> list[str]:
+        """Return the names from one number to before another."""
+        bounds = self._bounds[first : last + 1]
+        return unpack_names(self._text[bounds[0] : bounds[-1]], bounds - bounds[0])
+
     def codes(self, names: Span) -> NDArray[np.int64]:
         """Return the numbers of names, known or new."""
         codes = np.empty(names.bounds.shape[0], dtype=np.int64)
+        known = self._count
         done = 0
         while True:
-            done, self._count = kernels.number_names(
+            done, self._count = number_names(
                 names.block,
                 names.bounds,
                 done,
                 codes,
                 self._slots,
-                self._hashes,
                 self._bounds,
                 self._text,
                 self._count,
@@ -320,32 +347,30 @@ class NameCodes:
                 break
             longest = int(np.diff(names.bounds, axis=1).max())
             self._make_room(longest)
-        self._decode(names, codes)
+        self._check_text(known, names, codes)
         return codes
 
     def _make_room(self, longest: int) -> None:
         """Grow whatever is full."""
-        if self._count == self._hashes.size:
-            size = 2 * self._hashes.size
-            self._hashes = _grown(self._hashes, size)
-            self._bounds = _grown(self._bounds, size + 1)
-            self._slots = np.full(2 * size, -1, dtype=np.int32)
-            kernels.hash_slots(self._hashes, self._count, self._slots)
+        room = self._bounds.size - 1
+        if self._count == room:
+            self._bounds = _grown(self._bounds, 2 * room + 1)
+            self._slots = np.full(4 * room, -1, dtype=np.int64)
+            hash_slots(self._bounds, self._text, self._count, self._slots)
         if self._bounds[self._count] + longest > self._text.size:
             self._text = _grown(self._text, 2 * self._text.size + longest)
 
-    def _decode(self, names: Span, codes: NDArray[np.int64]) -> None:
-        """Decode the names that are new."""
-        known = len(self.names)
-        bounds = self._bounds[known : self._count + 1]
-        try:
-            self.names += unpack_names(self._text[bounds[0] : bounds[-1]], bounds - bounds[0])
-        except UnicodeDecodeError:
+    def _check_text(self, known: int, names: Span, codes: NDArray[np.int64]) -> None:
+        """Raise where a name that is new is no text."""
+        text = self._text[self._bounds[known] : self._bounds[self._count]]
+        if not text.tobytes().isascii():
             # In the order in which they come, so that the first that is no text is told.
             for code in range(known, self._count):
-                row = int(np.argmax(codes == code))
-                decoded(self._file, names.line_of(row), names.text(row))
-            raise
+                name = self._text[slice(*self._bounds[code : code + 2])].tobytes()
+                try:
+                    name.decode()
+                except UnicodeDecodeError:
+                    decoded(self._file, names.line_of(int(np.argmax(codes == code))), name)
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -12,16 +12,18 @@ from typing import IO
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.entries import Ending, Entries, EntryStream
+from elbmf.io.fields import NameCodes, Span
 from elbmf.io.format import Format
-from elbmf.io.streams import line_blocks, open_bytes
+from elbmf.io.streams import count_lines, line_blocks, open_bytes
 from elbmf.io.table import LabelledMatrix, csr_from_pairs
 
-__all__ = ["FIMI", "read_fimi", "write_fimi"]
+__all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
 
 # The bytes at which bytes.split() cuts.
 _IS_BLANK = np.zeros(256, dtype=bool)
 _IS_BLANK[list(b" \t\n\r\v\f")] = True
-_NOT_IN_ITEMS = (",", ";", '"')
+_NOT_IN_ITEMS = frozenset(',;"\0')
 
 
 def read_fimi(path: Path) -> LabelledMatrix:
@@ -32,73 +34,116 @@ def read_fimi(path: Path) -> LabelledMatrix:
     path : Path
         The file, gzipped or not.
     """
-    codes: dict[bytes, int] = {}
     rows: list[np.ndarray] = []
     columns: list[np.ndarray] = []
+    stream = stream_fimi(path)
+    while True:
+        try:
+            block = next(stream)
+        except StopIteration as end:
+            ending: Ending = end.value
+            break
+        rows.append(block.rows)
+        columns.append(block.columns)
+    assert ending.column_order is not None
+    column_index = ending.column_order[np.concatenate(columns)]
+    values, _ = csr_from_pairs(np.concatenate(rows), column_index, None, ending.shape)
+    return LabelledMatrix(values, None, list(ending.column_names or ()))
+
+
+def stream_fimi(path: Path) -> EntryStream:
+    """Stream a FIMI file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, gzipped or not.
+    """
+    codes = ItemCodes(path)
     lines = 0
-    with open_bytes(path) as stream:
+    repeated = False
+    with open_bytes(path, ahead=True) as stream:
         for block in line_blocks(stream):
-            if block.count(b"\r") != block.count(b"\r\n"):
-                raise FileFormatError(
-                    f"{path}: found a carriage return that ends no line. Lines must end with a "
-                    "line feed; convert the file."
-                )
-            items = block.split()
-            known = len(codes)
-            for item in dict.fromkeys(items):
-                codes.setdefault(item, len(codes))
-            _check_items(path, list(codes)[known:], block, lines)
-            columns.append(np.fromiter(map(codes.__getitem__, items), np.int64, len(items)))
-            rows.append(_lines_of_items(block) + lines)
-            lines += block.count(b"\n") + (not block.endswith(b"\n"))
-    names = [_decoded(path, item) for item in codes]
-    order = _sorted_positions(names)
-    position_of_code = np.empty(len(order), dtype=np.int64)
-    position_of_code[order] = np.arange(len(order))
-    row_index = np.concatenate(rows)
-    column_index = position_of_code[np.concatenate(columns)]
-    values, _ = csr_from_pairs(row_index, column_index, None, (lines, len(names)))
-    if set(names) <= {"0", "1"} and values.nnz < row_index.size:
+            rows, columns, count = codes.read(block, lines)
+            yield Entries(rows + lines, columns)
+            if len(codes) <= 2:
+                repeated = repeated or np.unique(2 * rows + columns).size < rows.size
+            lines += count
+    names = codes.names()
+    if set(names) <= {"0", "1"} and repeated:
         raise FileFormatError(
             f"{path}: expected lists of items, found only the items 0 and 1, repeated within "
             "lines, as in a table of cells. Read it with format='csv' and delimiter=' '."
         )
-    return LabelledMatrix(values, None, [names[code] for code in order])
+    order = sorted_positions(names)
+    position_of_code = np.empty(len(order), dtype=np.int64)
+    position_of_code[order] = np.arange(len(order))
+    return Ending((lines, len(names)), None, [names[code] for code in order], position_of_code)
 
 
-def _lines_of_items(block: bytes) -> np.ndarray:
-    """Return for each item of a block the number of its line, from 0."""
-    characters = np.frombuffer(block, dtype=np.uint8)
-    blank = _IS_BLANK[characters]
-    begins = ~blank
-    begins[1:] &= blank[:-1]
-    line_feeds = np.flatnonzero(characters == ord("\n"))
-    return np.searchsorted(line_feeds, np.flatnonzero(begins))
+class ItemCodes:
+    """Numbers of items, in the order in which they first come.
 
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    """
 
-def _check_items(path: Path, items: list[bytes], block: bytes, lines: int) -> None:
-    for item in items:
-        if b"," in item or b";" in item or b'"' in item or b"\0" in item:
-            line = 1 + lines + block[: block.index(item)].count(b"\n")
-            shown = item[:40].decode("utf-8", "replace")
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._codes = NameCodes(str(path))
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def names(self) -> list[str]:
+        """Return the items."""
+        return self._codes.names
+
+    def read(self, block: bytes, lines: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Take in a block of lines that comes after so many.
+
+        Returns for each item its line in the block and its number, and the number of lines.
+        """
+        if block.count(b"\r") != block.count(b"\r\n"):
             raise FileFormatError(
-                f"{path}, line {line}: expected items separated by blanks, found {shown!r}, which "
-                "looks like a table. Read a table with format='csv'; an item may not contain "
+                f"{self._path}: found a carriage return that ends no line. Lines must end with a "
+                "line feed; convert the file."
+            )
+        items, rows = _items(block, lines + 1)
+        known = len(self._codes)
+        try:
+            columns = self._codes.codes(items)
+        except FileFormatError as error:
+            raise FileFormatError(f"{error} Items are expected to be text.") from None
+        _check_items(self._path, self._codes.decoded(known, len(self._codes)), block, lines)
+        return rows, columns, count_lines(block) + (not block.endswith(b"\n"))
+
+
+def _items(block: bytes, first_line: int) -> tuple[Span, np.ndarray]:
+    """Return the items of a block and for each the number of its line, from 0."""
+    characters = np.frombuffer(block, dtype=np.uint8)
+    # With a blank before and after, items begin and end where it changes.
+    blank = np.concatenate([[True], _IS_BLANK[characters], [True]])
+    bounds = np.flatnonzero(blank[1:] != blank[:-1]).reshape(-1, 2)
+    line_feeds = np.flatnonzero(characters == ord("\n"))
+    return Span(characters, bounds, first_line), np.searchsorted(line_feeds, bounds[:, 0])
+
+
+def _check_items(path: Path, items: list[str], block: bytes, lines: int) -> None:
+    for item in items:
+        if not _NOT_IN_ITEMS.isdisjoint(item):
+            line = 1 + lines + block[: block.index(item.encode())].count(b"\n")
+            raise FileFormatError(
+                f"{path}, line {line}: expected items separated by blanks, found {item[:40]!r}, "
+                "which looks like a table. Read a table with format='csv'; an item may not contain "
                 "commas, semicolons or quotes."
             )
 
 
-def _decoded(path: Path, item: bytes) -> str:
-    try:
-        return item.decode()
-    except UnicodeDecodeError as error:
-        raise FileFormatError(
-            f"{path}: expected items as text in UTF-8, found the bytes {item[:40]!r}. "
-            "If this is a text file, save it as UTF-8."
-        ) from error
-
-
-def _sorted_positions(names: list[str]) -> list[int]:
+def sorted_positions(names: list[str]) -> list[int]:
+    """Return the order of items: by number where all are whole numbers, else as text."""
     try:
         numbers = [int(name) for name in names]
     except ValueError:
@@ -123,7 +168,7 @@ def write_fimi(stream: IO[bytes], table: LabelledMatrix) -> None:
             "Binarise it first, or write it as mtx, npz or csv."
         )
     for name in names:
-        if name.encode().split() != [name.encode()] or any(c in name for c in _NOT_IN_ITEMS):
+        if name.encode().split() != [name.encode()] or not _NOT_IN_ITEMS.isdisjoint(name):
             raise InputError(
                 f"the column name {name!r} cannot be an item of a FIMI file, which may not be "
                 "empty or contain blanks, commas, semicolons or quotes. Rename it, or write csv."
@@ -142,6 +187,7 @@ FIMI = Format(
     description="transactions, one list of items per line",
     read=read_fimi,
     write=write_fimi,
+    stream=stream_fimi,
     text=True,
     keeps_names=False,
     keeps_missing=False,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from elbmf.errors import InputError
+from elbmf.io.entries import EntryStream
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["Format"]
+__all__ = ["Format", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,11 @@ class Format:
     read : callable
         ``read(path, **options) -> LabelledMatrix``. Its keyword-only parameters are the options.
     write : callable or None
-        ``write(stream, table, **options)``, or None where the format is only read.
+        ``write(stream, table, **options)``, or None where the format is only read. Where it is a
+        folder, ``write(path, table, **options)``, which replaces it as a whole or not at all.
+    stream : callable or None
+        ``stream(path, **options) -> EntryStream``, with the options of ``read``; None where only
+        whole files can be read.
     text : bool
         Whether it is text; text may be gzipped.
     magic : tuple of bytes
@@ -37,6 +42,8 @@ class Format:
         Whether a written file holds the names of rows and columns.
     keeps_missing : bool
         Whether a written file can tell missing cells from zeros.
+    folder : bool
+        Whether it is a folder of files.
     """
 
     name: str
@@ -44,20 +51,22 @@ class Format:
     description: str
     read: Callable[..., LabelledMatrix]
     write: Callable[..., None] | None = None
+    stream: Callable[..., EntryStream] | None = None
     text: bool = False
     magic: tuple[bytes, ...] = ()
     keeps_names: bool = True
     keeps_missing: bool = True
+    folder: bool = False
 
     @property
     def read_options(self) -> dict[str, Any]:
         """Options of reading and their defaults."""
-        return _options_of(self.read)
+        return options_of(self.read)
 
     @property
     def write_options(self) -> dict[str, Any]:
         """Options of writing and their defaults."""
-        return {} if self.write is None else _options_of(self.write)
+        return {} if self.write is None else options_of(self.write)
 
     def check_options(self, given: Mapping[str, Any], *, action: str) -> None:
         """Raise where an option does not belong to this format.
@@ -79,6 +88,7 @@ class Format:
             )
 
 
-def _options_of(function: Callable[..., Any]) -> dict[str, Any]:
+def options_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the keyword-only parameters of a function and their defaults."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}

@@ -15,11 +15,12 @@ from elbmf.io.h5ad import H5AD
 from elbmf.io.matrix_market import MATRIX_MARKET
 from elbmf.io.numpy_files import NPY, NPZ
 from elbmf.io.parquet import PARQUET
+from elbmf.io.slabs import SLABS, is_slabs
 from elbmf.io.streams import first_bytes
 
 __all__ = ["FORMATS", "check_content", "format_of"]
 
-FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD)
+FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD, SLABS)
 
 # Only named in messages: what people give by mistake.
 _FOREIGN_CONTENT = {
@@ -70,7 +71,22 @@ def format_of(path: Path, name: str | None = None) -> Format:
 
 def check_content(path: Path, chosen: Format) -> None:
     """Raise where a file is missing, empty, or visibly of another format than the chosen one."""
+    if path.is_dir():
+        if chosen.folder:
+            return  # what is in it is looked at when it is opened
+        if is_slabs(path):
+            raise FileFormatError(
+                f"{path}: expected a file of the format {chosen.name}, found a folder of the "
+                f"format {SLABS.name}. Name that format, or let the folder end in "
+                f"{SLABS.suffixes[0]}."
+            )
     head, gzipped = first_bytes(path)
+    if chosen.folder:
+        content = "gzip-compressed data" if gzipped else _recognised(head) or "something else"
+        raise FileFormatError(
+            f"{path}: expected a folder of the format {chosen.name}, found a file whose content is "
+            f"{content}. Make a folder of it with elbmf convert."
+        )
     if gzipped and not chosen.text:
         raise FileFormatError(
             f"{path}: expected a file of the format {chosen.name}, found gzip-compressed data. "

@@ -15,14 +15,21 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.extras import optional_module
+from elbmf.io.entries import (
+    CELLS_AT_ONCE,
+    Ending,
+    EntryStream,
+    Take,
+    compressed_entries,
+    dense_entries,
+)
 from elbmf.io.format import Format
 from elbmf.io.numpy_files import checked_sparse
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
-__all__ = ["H5AD", "read_h5ad", "write_h5ad"]
+__all__ = ["H5AD", "read_h5ad", "stream_h5ad", "write_h5ad"]
 
-_CELLS_PER_BLOCK = 4_000_000
 _SPARSE_KINDS = {
     "csr_matrix": sparse.csr_array,
     "csr": sparse.csr_array,
@@ -63,6 +70,47 @@ def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
         return LabelledMatrix(values, *names)
 
 
+def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
+    """Stream the matrix of a h5ad file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layer : str, optional
+        Name of a layer to read in place of X.
+    """
+    with _opened(path) as file:
+        node = _matrix_node(path, file, layer)
+        row_names, column_names = (_index(path, file, axis) for axis in ("obs", "var"))
+        if hasattr(node, "keys"):
+            kind, (n, m) = _sparse_kind(path, node, layer or "X")
+            by_columns = _SPARSE_KINDS[kind] is sparse.csc_array
+            indptr, indices, data = (_taking(node[part]) for part in ("indptr", "indices", "data"))
+            shape = (m, n) if by_columns else (n, m)
+            for entries in compressed_entries(indptr, indices, data, shape):
+                yield entries.transposed() if by_columns else entries
+        else:
+            n, m = _dense_shape(path, node, layer or "X")
+            step = max(1, CELLS_AT_ONCE // max(1, m))
+            for start in range(0, n, step):
+                yield dense_entries(node[start : start + step], start)
+        return Ending((n, m), row_names, column_names)
+
+
+def _taking(node: Any) -> Take:
+    """Return what reads an array bit by bit."""
+    at = 0
+
+    def take(count: int) -> np.ndarray:
+        nonlocal at
+        at += count
+        taken: np.ndarray = node[at - count : at]
+        return taken
+
+    return take
+
+
 def _matrix_node(path: Path, file: Any, layer: str | None) -> Any:
     layers = list(file["layers"]) if "layers" in file else []
     has = f"Layers it has: {', '.join(layers) or 'none'}."
@@ -80,25 +128,38 @@ def _matrix_node(path: Path, file: Any, layer: str | None) -> Any:
 
 def _read_matrix(path: Path, node: Any, name: str) -> Any:
     if hasattr(node, "keys"):
-        kind = _text(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
-        shape = node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
-        if kind not in _SPARSE_KINDS or shape is None:
-            raise FileFormatError(
-                f"{path}: {name} is stored as {kind or 'an unmarked group'!r}, expected "
-                "csr_matrix, csc_matrix or a dense array. Convert it with anndata."
-            )
+        kind, shape = _sparse_kind(path, node, name)
         parts = tuple(node[part][...] for part in ("data", "indices", "indptr"))
-        return checked_sparse(_SPARSE_KINDS[kind](parts, shape=tuple(map(int, shape))))
+        return checked_sparse(_SPARSE_KINDS[kind](parts, shape=shape))
+    n, m = _dense_shape(path, node, name)
+    builder = CsrBuilder(m)
+    step = max(1, CELLS_AT_ONCE // max(1, m))
+    for start in range(0, n, step):
+        builder.add(node[start : start + step])
+    return builder.build()
+
+
+def _sparse_kind(path: Path, node: Any, name: str) -> tuple[str, tuple[int, int]]:
+    """Return how a sparse matrix is stored, and its shape."""
+    kind = _text(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
+    shape = node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
+    if kind not in _SPARSE_KINDS or shape is None:
+        raise FileFormatError(
+            f"{path}: {name} is stored as {kind or 'an unmarked group'!r}, expected "
+            "csr_matrix, csc_matrix or a dense array. Convert it with anndata."
+        )
+    n, m = map(int, shape)
+    return kind, (n, m)
+
+
+def _dense_shape(path: Path, node: Any, name: str) -> tuple[int, int]:
     if node.ndim != 2:
         raise FileFormatError(
             f"{path}: {name} has {node.ndim} dimensions, expected 2. Write it again with a recent "
             "anndata."
         )
-    builder = CsrBuilder(node.shape[1])
-    step = max(1, _CELLS_PER_BLOCK // max(1, node.shape[1]))
-    for start in range(0, node.shape[0], step):
-        builder.add(node[start : start + step])
-    return builder.build()
+    n, m = node.shape
+    return n, m
 
 
 def _text(value: Any) -> str:
@@ -177,5 +238,6 @@ H5AD = Format(
     description="AnnData, observations by variables",
     read=read_h5ad,
     write=write_h5ad,
+    stream=stream_h5ad,
     magic=(b"\x89HDF\r\n\x1a\n",),
 )

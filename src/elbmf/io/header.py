@@ -41,6 +41,7 @@ __all__ = [
     "detect_header",
     "detect_pairs_header",
     "detect_row_names",
+    "only_pairs",
 ]
 
 INDEX_WORDS = frozenset(
@@ -186,6 +187,16 @@ def detect_pairs_header(sample: Sequence[Record]) -> bool:
         if cells and is_text(first[position]) and all(map(is_number, cells)):
             return True
     return all(_is_title(cell) for cell in first[:2])
+
+
+def only_pairs(sample: Sequence[Record]) -> bool:
+    """Whether records can be (row, column[, value]) entries and no table of zeros and ones."""
+    names = [record.fields[:2] for record in sample]
+    return (
+        all(len(record.fields) in (2, 3) for record in sample)
+        and not any(is_missing(name) for both in names for name in both)
+        and not _is_binary([column] for _, column in names[1:] or names)
+    )
 
 
 def _is_title(cell: str) -> bool:

@@ -6,14 +6,25 @@ import traceback
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from elbmf.errors import FileFormatError
+from elbmf.io.cells import shown
+from elbmf.io.entries import Ending, Entries, EntryStream, stored_entries, table_entries
+from elbmf.io.fields import Column, FieldReader
 from elbmf.io.format import Format
-from elbmf.io.streams import open_bytes, reason
+from elbmf.io.streams import count_lines, line_blocks, open_bytes, reason
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["MATRIX_MARKET", "read_matrix_market", "write_matrix_market"]
+__all__ = [
+    "MATRIX_MARKET",
+    "read_matrix_market",
+    "stream_matrix_market",
+    "write_matrix_market",
+]
 
 _MAGIC = b"%%MatrixMarket"
+_ADVICE = "Check the file, or copy it again."
 
 
 def read_matrix_market(path: Path) -> LabelledMatrix:
@@ -26,13 +37,7 @@ def read_matrix_market(path: Path) -> LabelledMatrix:
     """
     from scipy.io import mmread
 
-    with open_bytes(path) as stream:
-        first_line = stream.readline(1024).decode("ascii", "replace").lower().split()
-    if "complex" in first_line or "hermitian" in first_line:
-        raise FileFormatError(
-            f"{path}, line 1: expected pattern, integer or real numbers, found complex ones. "
-            "Write the file without imaginary parts."
-        )
+    first_line = _first_line(path)
     with open_bytes(path) as stream:
         try:
             matrix = mmread(stream)
@@ -49,6 +54,97 @@ def read_matrix_market(path: Path) -> LabelledMatrix:
     if "pattern" in first_line:
         matrix = matrix.astype(bool)
     return LabelledMatrix(matrix)
+
+
+def _first_line(path: Path) -> list[str]:
+    """Return the words that say what a file is."""
+    with open_bytes(path) as stream:
+        words = stream.readline(1024).decode("ascii", "replace").lower().split()
+    if "complex" in words or "hermitian" in words:
+        raise FileFormatError(
+            f"{path}, line 1: expected pattern, integer or real numbers, found complex ones. "
+            "Write the file without imaginary parts."
+        )
+    return words
+
+
+def stream_matrix_market(path: Path) -> EntryStream:
+    """Stream a Matrix Market file; one that lists all cells, not entries, is read whole.
+
+    Parameters
+    ----------
+    path : Path
+        The file, gzipped or not.
+    """
+    kind = _first_line(path)
+    if "coordinate" not in kind:
+        return (yield from table_entries(read_matrix_market(path)))
+    pattern = "pattern" in kind
+    columns = [Column("row", "whole"), Column("column", "whole")]
+    columns += [] if pattern else [Column("value", "decimal")]
+    with open_bytes(path, ahead=True) as stream:
+        line, size = 0, b"%"
+        while size.startswith(b"%") or (size and not size.strip()):
+            line, size = line + 1, stream.readline()
+        try:
+            n, m, expected = map(int, size.split())
+        except ValueError:
+            raise FileFormatError(
+                f"{path}, line {line}: expected the numbers of rows, columns and entries, found "
+                f"{shown(size.strip())}. Write or copy the file again."
+            ) from None
+        reader = FieldReader(str(path), None, columns, _ADVICE, line + 1)
+        found = 0
+        for block in line_blocks(stream):
+            entries = _entries(reader, block, (n, m), pattern=pattern)
+            found += entries.rows.size
+            yield entries
+            mirrored = entries.rows != entries.columns
+            if "symmetric" in kind or "skew-symmetric" in kind:
+                sign = -1 if "skew-symmetric" in kind else 1
+                values = None if entries.values is None else sign * entries.values[mirrored]
+                at = entries.columns[mirrored], entries.rows[mirrored]
+                yield Entries(*at, values, entries.repeated)
+    if found != expected:
+        raise FileFormatError(
+            f"{path}: expected {expected} entries, as line {line} says, found {found}. {_ADVICE}"
+        )
+    return Ending((n, m))
+
+
+def _entries(
+    reader: FieldReader, block: bytes, shape: tuple[int, int], *, pattern: bool
+) -> Entries:
+    """Read the lines of some entries."""
+    first = reader.line
+    try:
+        fields = reader.read(block)
+    except FileFormatError:
+        odd = _odd_fields(block, len(reader.columns))
+        if odd is None:
+            raise
+        fields = odd
+        reader.line = first + count_lines(block)
+    rows, columns = fields["row"], fields["column"]
+    for name, numbers, most in zip(("row", "column"), (rows, columns), shape, strict=True):
+        outside = np.flatnonzero((numbers < 1) | (numbers > most))
+        if outside.size:
+            at = int(outside[0])
+            raise reader.bad_value(first + at, name, numbers[at], f"a number from 1 to {most}")
+    if pattern:
+        return Entries(rows - 1, columns - 1, None, "sum")
+    return stored_entries(rows - 1, columns - 1, fields["value"])
+
+
+def _odd_fields(block: bytes, count: int) -> dict[str, np.ndarray] | None:
+    """Read lines that are blank or have numbers such as NaN; None where they cannot be read."""
+    lines = [line.split() for line in block.split(b"\n")]
+    try:
+        fields = np.array([line for line in lines if line], dtype=np.float64).reshape(-1, count)
+    except ValueError:
+        return None
+    named = dict(zip(("row", "column", "value"), fields.T, strict=False))
+    return named | {name: named[name].astype(np.int64) for name in ("row", "column")}
 
 
 def write_matrix_market(stream: IO[bytes], table: LabelledMatrix) -> None:
@@ -76,6 +172,7 @@ MATRIX_MARKET = Format(
     description="Matrix Market",
     read=read_matrix_market,
     write=write_matrix_market,
+    stream=stream_matrix_market,
     text=True,
     magic=(_MAGIC, _MAGIC.lower()),
     keeps_names=False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,14 +17,40 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.entries import (
+    CELLS_AT_ONCE,
+    ENTRIES_AT_ONCE,
+    Ending,
+    EntryStream,
+    Take,
+    compressed_entries,
+    dense_entries,
+    stored_entries,
+    table_entries,
+)
 from elbmf.io.format import Format
 from elbmf.io.names import pack_names, unpack_names
-from elbmf.io.streams import reading, reason
+from elbmf.io.streams import open_raw, reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
-__all__ = ["NPY", "NPZ", "checked_sparse", "read_npy", "read_npz", "write_npy", "write_npz"]
+__all__ = [
+    "NPY",
+    "NPZ",
+    "checked_sparse",
+    "read_npy",
+    "read_npz",
+    "stream_npy",
+    "stream_npz",
+    "write_npy",
+    "write_npz",
+]
 
-_CELLS_PER_BLOCK = 4_000_000
+# The arrays of the kinds of sparse matrices that can be streamed.
+_SPARSE_PARTS = {
+    "csr": ("indptr", "indices", "data"),
+    "csc": ("indptr", "indices", "data"),
+    "coo": ("row", "col", "data"),
+}
 _NAME_FIELDS = ("row_names", "column_names")
 
 
@@ -101,17 +127,23 @@ def _only_matrix(path: Path, archive: Any, key: str | None) -> np.ndarray:
 
 
 def _checked_array(path: Path, array: np.ndarray) -> np.ndarray:
-    if array.ndim != 2:
+    _check_array(path, array.shape, array.dtype)
+    return array
+
+
+def _check_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    if len(shape) != 2:
         raise FileFormatError(
-            f"{path}: expected an array with 2 dimensions, found one of shape {array.shape}. "
+            f"{path}: expected an array with 2 dimensions, found one of shape {shape}. "
             "Reshape it to rows and columns."
         )
-    if array.dtype.kind not in "biuf":
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    if dtype.kind not in "biuf":
         raise FileFormatError(
             f"{path}: expected an array of booleans or real numbers, found the type "
-            f"{array.dtype}. Convert it to bool, int or float."
+            f"{dtype}. Convert it to bool, int or float."
         )
-    return array
 
 
 def _names_in(archive: Any, field: str) -> list[str] | None:
@@ -121,6 +153,74 @@ def _names_in(archive: Any, field: str) -> list[str] | None:
     if field in archive.files and archive[field].dtype.kind == "U":
         return [str(name) for name in archive[field].ravel()]
     return None
+
+
+def stream_npz(path: Path, *, key: str | None = None) -> EntryStream:
+    """Stream a npz file; one that holds a dense array is read whole.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    key : str, optional
+        As in `read_npz`.
+    """
+    with _numpy_errors(path, "npz"), open(path, "rb") as stream, ExitStack() as members:
+        with np.load(stream, allow_pickle=False) as arrays:
+            kind = arrays["format"].item() if key is None and "format" in arrays.files else ""
+            kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+            parts = _SPARSE_PARTS.get(kind, ("data",))
+            if {"shape", *parts} <= set(arrays.files) and len(parts) == 3:
+                shape: tuple[int, ...] = tuple(arrays["shape"].tolist())
+                row_names, column_names = (_names_in(arrays, field) for field in _NAME_FIELDS)
+            else:
+                return (yield from table_entries(read_npz(path, key=key)))
+        archive = members.enter_context(zipfile.ZipFile(stream))
+        first, second, data = (
+            _taking(members.enter_context(archive.open(f"{part}.npy"))) for part in parts
+        )
+        n, m = shape
+        if kind == "csr":
+            yield from compressed_entries(first, second, data, (n, m))
+        elif kind == "csc":
+            for entries in compressed_entries(first, second, data, (m, n)):
+                yield entries.transposed()
+        else:
+            while (rows := first(ENTRIES_AT_ONCE)).size:
+                columns, values = second(rows.size), data(rows.size)
+                if not (_within(rows, n) and _within(columns, m)):
+                    raise ValueError("an index is outside of the matrix")
+                yield stored_entries(rows, columns, values)
+        return Ending((n, m), row_names, column_names)
+
+
+def _within(numbers: np.ndarray, length: int) -> bool:
+    return bool(numbers.min() >= 0 and numbers.max() < length)
+
+
+def _taking(stream: IO[bytes]) -> Take:
+    """Return what reads an array with one dimension bit by bit."""
+    shape, _, dtype = _header(stream)
+    if len(shape) != 1 or dtype.hasobject:
+        raise ValueError("an array of the matrix is not a list of numbers")
+
+    def take(count: int) -> np.ndarray:
+        data = stream.read(count * dtype.itemsize)
+        return np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
+
+    return take
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read what a npy file says of its array: shape, whether columns come first, and type."""
+    version = np.lib.format.read_magic(stream)
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    if version not in readers:
+        raise ValueError(f"version {version} of the npy format is not known")
+    return readers[version](stream)
 
 
 def write_npz(stream: IO[bytes], table: LabelledMatrix) -> None:
@@ -161,10 +261,33 @@ def read_npy(path: Path) -> LabelledMatrix:
         # Only the header says whether mapping is possible: it is not for objects or no cells.
         array = _checked_array(path, _mapped(path))
         builder = CsrBuilder(array.shape[1])
-        step = max(1, _CELLS_PER_BLOCK // max(1, array.shape[1]))
+        step = max(1, CELLS_AT_ONCE // max(1, array.shape[1]))
         for start in range(0, array.shape[0], step):
             builder.add(np.asarray(array[start : start + step]))
         return LabelledMatrix(builder.build())
+
+
+def stream_npy(path: Path) -> EntryStream:
+    """Stream a npy file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    with _numpy_errors(path, "npy"), open_raw(path) as stream:
+        shape, by_columns, dtype = _header(stream)
+        _check_array(path, shape, dtype)
+        lines, length = shape[::-1] if by_columns else shape
+        step = max(1, CELLS_AT_ONCE // max(1, length))
+        for start in range(0, lines, step):
+            size = min(step, lines - start) * length * dtype.itemsize
+            data = stream.read(size)
+            if len(data) < size:
+                raise ValueError("there are fewer cells than its header says")
+            entries = dense_entries(np.frombuffer(data, dtype).reshape(-1, length), start)
+            yield entries.transposed() if by_columns else entries
+        return Ending((shape[0], shape[1]))
 
 
 def _mapped(path: Path) -> np.ndarray:
@@ -190,7 +313,7 @@ def write_npy(stream: IO[bytes], table: LabelledMatrix) -> None:
     descr = np.lib.format.dtype_to_descr(values.dtype)
     header = {"descr": descr, "fortran_order": False, "shape": table.shape}
     np.lib.format.write_array_header_1_0(stream, header)
-    step = max(1, _CELLS_PER_BLOCK // max(1, table.shape[1]))
+    step = max(1, CELLS_AT_ONCE // max(1, table.shape[1]))
     for start in range(0, table.shape[0], step):
         stream.write(values[start : start + step].toarray().tobytes())
 
@@ -201,6 +324,7 @@ NPZ = Format(
     description="sparse matrix of scipy, or array of numpy",
     read=read_npz,
     write=write_npz,
+    stream=stream_npz,
     magic=(b"PK\x03\x04", b"PK\x05\x06"),
 )
 NPY = Format(
@@ -209,6 +333,7 @@ NPY = Format(
     description="dense array of numpy",
     read=read_npy,
     write=write_npy,
+    stream=stream_npy,
     magic=(b"\x93NUMPY",),
     keeps_names=False,
 )

@@ -21,14 +21,30 @@ import numpy as np
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.extras import optional_module
-from elbmf.io.delimited_pairs import check_pair_names
+from elbmf.io.delimited_pairs import check_pair_names, conflicting_pair
+from elbmf.io.entries import (
+    CELLS_AT_ONCE,
+    ENTRIES_AT_ONCE,
+    Ending,
+    Entries,
+    EntryStream,
+    dense_entries,
+    table_entries,
+)
+from elbmf.io.fields import NameCodes, Span
 from elbmf.io.format import Format
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 
-__all__ = ["PARQUET", "opened_parquet", "pyarrow_modules", "read_parquet", "write_parquet"]
+__all__ = [
+    "PARQUET",
+    "opened_parquet",
+    "pyarrow_modules",
+    "read_parquet",
+    "stream_parquet",
+    "write_parquet",
+]
 
-_CELLS_PER_BLOCK = 4_000_000
 _ROWS_PER_GROUP = 1 << 16
 
 
@@ -64,15 +80,40 @@ def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
     layout : {"auto", "wide", "pairs"}
         One column of the file per column of the matrix, or one line per entry.
     """
+    with opened_parquet(path) as (pyarrow, file):
+        if _has_pairs(path, pyarrow, file, layout):
+            return _read_pairs(path, pyarrow, file, file.schema_arrow)
+        return _read_wide(path, pyarrow, file)
+
+
+def stream_parquet(path: Path, *, layout: str = "auto") -> EntryStream:
+    """Stream a parquet file; pairs of anything but text and whole numbers are read whole.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    layout : {"auto", "wide", "pairs"}
+        As in `read_parquet`.
+    """
+    with opened_parquet(path) as (pyarrow, file):
+        pairs = _has_pairs(path, pyarrow, file, layout)
+        kinds = file.schema_arrow.types
+        if not pairs:
+            return (yield from _stream_wide(path, pyarrow, file))
+        if all(_is_text(pyarrow, kind) or pyarrow.types.is_integer(kind) for kind in kinds[:2]):
+            return (yield from _stream_pairs(path, pyarrow, file))
+    return (yield from table_entries(read_parquet(path, layout=layout)))
+
+
+def _has_pairs(path: Path, pyarrow: Any, file: Any, layout: str) -> bool:
+    """Whether to take a file for pairs."""
     if layout not in ("auto", "wide", "pairs"):
         raise InputError(f"layout must be one of 'auto', 'wide', 'pairs', got {layout!r}.")
-    with opened_parquet(path) as (pyarrow, file):
-        schema = file.schema_arrow
-        if len(schema) == 0:
-            raise FileFormatError(f"{path}: the table has no columns, expected a matrix.")
-        if layout == "pairs" or (layout == "auto" and _looks_like_pairs(pyarrow, file, schema)):
-            return _read_pairs(path, pyarrow, file, schema)
-        return _read_wide(path, pyarrow, file, schema)
+    schema = file.schema_arrow
+    if len(schema) == 0:
+        raise FileFormatError(f"{path}: the table has no columns, expected a matrix.")
+    return layout == "pairs" or (layout == "auto" and _looks_like_pairs(pyarrow, file, schema))
 
 
 def _is_text(pyarrow: Any, kind: Any) -> bool:
@@ -105,8 +146,10 @@ def _looks_like_pairs(pyarrow: Any, file: Any, schema: Any) -> bool:
         return False
     for position, kind in enumerate(kinds[:2]):
         if pyarrow.types.is_integer(kind):
-            cells = _column(pyarrow, file, schema, position)
-            if not len(cells) or set(pyarrow.compute.unique(cells).to_pylist()) <= {0, 1, None}:
+            column = [schema.names[position]]
+            batches = file.iter_batches(batch_size=ENTRIES_AT_ONCE, columns=column)
+            seen = (set(batch.column(0).unique().to_pylist()) for batch in batches)
+            if all(values <= {0, 1, None} for values in seen):
                 return False
         elif not _is_text(pyarrow, kind) and not pyarrow.types.is_dictionary(kind):
             return False
@@ -137,12 +180,19 @@ def _values(pyarrow: Any, cells: Any) -> np.ndarray:
     return cells.to_numpy(zero_copy_only=False)
 
 
-def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
+def _check_pairs(path: Path, pyarrow: Any, schema: Any) -> None:
+    """Raise where a file does not hold pairs."""
     if len(schema) not in (2, 3):
         raise FileFormatError(
             f"{path}: expected pairs, which have 2 columns (row, column) or 3 (row, column, "
             f"value), found {len(schema)}. For a wide table use layout='wide'."
         )
+    if len(schema) == 3 and not _is_number(pyarrow, schema.types[2]):
+        raise _not_numeric(path, schema, 2)
+
+
+def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
+    _check_pairs(path, pyarrow, schema)
     codes: list[np.ndarray] = []
     names: list[list[str]] = []
     for position in (0, 1):
@@ -155,17 +205,42 @@ def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMat
         names.append([str(name) for name in encoded.dictionary.to_pylist()])
     values = None
     if len(schema) == 3:
-        if not _is_number(pyarrow, schema.types[2]):
-            raise _not_numeric(path, schema, 2)
         values = _values(pyarrow, _column(pyarrow, file, schema, 2))
     shape = (len(names[0]), len(names[1]))
     matrix, conflict = csr_from_pairs(codes[0], codes[1], values, shape)
     if conflict is not None:
-        raise FileFormatError(
-            f"{path}: the pair ({names[0][conflict[0]]!r}, {names[1][conflict[1]]!r}) comes with "
-            "different values. Keep one of them."
-        )
+        raise conflicting_pair(path, names[0][conflict[0]], names[1][conflict[1]])
     return LabelledMatrix(matrix, names[0], names[1])
+
+
+def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
+    schema = file.schema_arrow
+    _check_pairs(path, pyarrow, schema)
+    known = (NameCodes(str(path)), NameCodes(str(path)))
+    first_row = 0
+    for batch in file.iter_batches(batch_size=ENTRIES_AT_ONCE):
+        codes = []
+        for position, numbers in enumerate(known):
+            cells = _names(path, batch.column(position), schema.names[position], first_row)
+            codes.append(numbers.codes(_texts(pyarrow, cells)))
+        values = _values(pyarrow, batch.column(2)) if len(schema) == 3 else None
+        if values is not None:
+            values = values.astype(np.float64, copy=False)
+        yield Entries(codes[0], codes[1], values)
+        first_row += len(batch)
+    rows, columns = known
+    return Ending((len(rows), len(columns)), rows, columns)
+
+
+def _texts(pyarrow: Any, cells: Any) -> Span:
+    """Return names as bytes, without making Python objects of them."""
+    texts = cells.cast(pyarrow.large_string())
+    if not len(texts):
+        return Span.of([], 1)
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    block = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+    return Span(block, np.column_stack([ends[:-1], ends[1:]]), 1)
 
 
 def _not_numeric(path: Path, schema: Any, position: int) -> FileFormatError:
@@ -176,34 +251,57 @@ def _not_numeric(path: Path, schema: Any, position: int) -> FileFormatError:
     )
 
 
-def _read_wide(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
-    # The schema builds these lists anew each time it is asked.
-    all_names, kinds = schema.names, schema.types
-    index = _pandas_index(schema)
-    index_position = None
-    if index is not None:
-        index_position = all_names.index(index)
-    elif _is_text(pyarrow, kinds[0]):
-        index_position = 0
-    positions = [position for position in range(len(kinds)) if position != index_position]
-    for position in positions:
-        if not _is_number(pyarrow, kinds[position]):
-            raise _not_numeric(path, schema, position)
-    builder = CsrBuilder(len(positions))
-    row_names: list[str] = []
-    # Rows in batches rather than whole columns: of a wide table, only one batch is ever dense.
-    rows_per_batch = max(1, min(_ROWS_PER_GROUP, _CELLS_PER_BLOCK // len(kinds)))
-    first_row = 0
-    for batch in file.iter_batches(batch_size=rows_per_batch):
-        columns = list(batch.columns)
-        if index_position is not None:
-            cells = _names(path, columns.pop(index_position), all_names[index_position], first_row)
-            row_names += map(str, cells.to_pylist())
-        dense = [_values(pyarrow, cells) for cells in columns]
-        builder.add(np.stack(dense, axis=1) if dense else np.zeros((len(batch), 0), bool))
-        first_row += len(batch)
-    names = None if index_position is None else row_names
-    return LabelledMatrix(builder.build(), names, [all_names[position] for position in positions])
+def _read_wide(path: Path, pyarrow: Any, file: Any) -> LabelledMatrix:
+    wide = _Wide(path, pyarrow, file)
+    builder = CsrBuilder(len(wide.column_names))
+    for block in wide.blocks():
+        builder.add(block)
+    return LabelledMatrix(builder.build(), wide.row_names, wide.column_names)
+
+
+def _stream_wide(path: Path, pyarrow: Any, file: Any) -> EntryStream:
+    wide = _Wide(path, pyarrow, file)
+    row = 0
+    for block in wide.blocks():
+        yield dense_entries(block, row)
+        row += block.shape[0]
+    return Ending((row, len(wide.column_names)), wide.row_names, wide.column_names)
+
+
+class _Wide:
+    """A wide table, read batch by batch: only one batch is ever dense."""
+
+    def __init__(self, path: Path, pyarrow: Any, file: Any) -> None:
+        self._path, self._pyarrow, self._file = path, pyarrow, file
+        schema = file.schema_arrow
+        # The schema builds these lists anew each time it is asked.
+        self._names, kinds = schema.names, schema.types
+        index = _pandas_index(schema)
+        self._index: int | None = None
+        if index is not None:
+            self._index = self._names.index(index)
+        elif _is_text(pyarrow, kinds[0]):
+            self._index = 0
+        positions = [position for position in range(len(kinds)) if position != self._index]
+        for position in positions:
+            if not _is_number(pyarrow, kinds[position]):
+                raise _not_numeric(path, schema, position)
+        self.column_names = [self._names[position] for position in positions]
+        self.row_names: list[str] | None = None if self._index is None else []
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield blocks of rows; their names are added to ``row_names``."""
+        rows = max(1, min(_ROWS_PER_GROUP, CELLS_AT_ONCE // len(self._names)))
+        first_row = 0
+        for batch in self._file.iter_batches(batch_size=rows):
+            columns = list(batch.columns)
+            if self._index is not None and self.row_names is not None:
+                title = self._names[self._index]
+                cells = _names(self._path, columns.pop(self._index), title, first_row)
+                self.row_names += map(str, cells.to_pylist())
+            dense = [_values(self._pyarrow, cells) for cells in columns]
+            yield np.stack(dense, axis=1) if dense else np.zeros((len(batch), 0), bool)
+            first_row += len(batch)
 
 
 def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wide") -> None:
@@ -239,7 +337,7 @@ def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wi
     if table.row_names is not None:
         fields.insert(0, pyarrow.field("row", pyarrow.string()))
     schema = pyarrow.schema(fields)
-    step = max(1, min(_ROWS_PER_GROUP, _CELLS_PER_BLOCK // max(1, width)))
+    step = max(1, min(_ROWS_PER_GROUP, CELLS_AT_ONCE // max(1, width)))
     with parquet.ParquetWriter(stream, schema) as writer:
         for start in range(0, rows, step):
             dense = table.values[start : start + step].toarray(order="F")
@@ -262,5 +360,6 @@ PARQUET = Format(
     description="Apache Parquet table or pairs",
     read=read_parquet,
     write=write_parquet,
+    stream=stream_parquet,
     magic=(b"PAR1",),
 )

@@ -10,15 +10,19 @@ import shutil
 import stat
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, cast
 
-from elbmf.errors import FileFormatError, InputError
+import numpy as np
+
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 
 __all__ = [
     "GZIP_MAGIC",
+    "count_lines",
     "first_bytes",
     "line_blocks",
     "open_bytes",
@@ -27,12 +31,18 @@ __all__ = [
     "reason",
     "replacing",
     "temporary_sibling",
+    "unzipped",
     "watching",
     "writing",
 ]
 
 GZIP_MAGIC = b"\x1f\x8b"
+_LINE_FEED = ord("\n")
 _BLOCK_BYTES = 4 << 20
+
+# Compressed bytes that are read at a time, and what is made of them at most.
+_ZIPPED_BYTES = 1 << 18
+_PIECE_BYTES = 1 << 20
 
 
 def reason(error: BaseException) -> str:
@@ -109,14 +119,76 @@ def open_raw(path: Path) -> io.BufferedReader:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; gzip is recognised by content and undone."""
-    with reading(path), open_raw(path) as raw:
-        if raw.peek(2)[:2] == GZIP_MAGIC:
-            with gzip.open(raw, "rb") as unzipped:
-                yield io.BufferedReader(unzipped, 1 << 20)
-        else:
-            yield raw
+def open_bytes(path: Path, *, ahead: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; gzip is recognised by content and undone.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    ahead : bool
+        Whether it will be read to its end: gzip is then undone in a thread of its own.
+    """
+    with reading(path), open_raw(path) as raw, unzipped(raw, ahead=ahead) as stream:
+        yield stream
+
+
+@contextmanager
+def unzipped(raw: Any, *, ahead: bool = False) -> Iterator[IO[bytes]]:
+    """Undo gzip, if the content of a buffered stream is gzipped; ``ahead`` as of `open_bytes`."""
+    if raw.peek(2)[:2] != GZIP_MAGIC:
+        yield raw
+        return
+    pieces = _unzipped(raw)
+    with ThreadPoolExecutor(1) as pool:
+        yield io.BufferedReader(_Pieces(_soon(pieces, pool) if ahead else pieces), 1 << 20)
+
+
+def _unzipped(raw: IO[bytes]) -> Iterator[bytes]:
+    """Undo gzip, also of several files that were put one after the other."""
+    data = raw.read(_ZIPPED_BYTES)
+    while data:
+        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        while not member.eof:
+            if not data:
+                raise EOFError("it ends before the end of its content")
+            yield member.decompress(data, _PIECE_BYTES)
+            data = member.unconsumed_tail or member.unused_data
+            if not data:
+                data = raw.read(_ZIPPED_BYTES)
+        # Zeros may fill up the last block of a tape.
+        while data and not (data := data.lstrip(b"\0")):
+            data = raw.read(_ZIPPED_BYTES)
+
+
+def _soon(pieces: Iterator[bytes], pool: ThreadPoolExecutor) -> Iterator[bytes]:
+    """Yield pieces, each of them made while the one before is worked on."""
+    following = pool.submit(next, pieces, None)
+    while (piece := following.result()) is not None:
+        following = pool.submit(next, pieces, None)
+        yield piece
+
+
+class _Pieces(io.RawIOBase):
+    """A stream of bytes that come in pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._piece = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._piece:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._piece = memoryview(piece)
+        count = min(len(buffer), len(self._piece))
+        buffer[:count] = self._piece[:count]
+        self._piece = self._piece[count:]
+        return count
 
 
 def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tuple[bytes, bool]:
@@ -151,7 +223,7 @@ def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tu
     return head, gzipped
 
 
-def line_blocks(stream: IO[bytes], *, quoting: bool = False) -> Iterator[bytes]:
+def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
     """Cut a text stream into blocks of whole lines, a few megabytes each.
 
     Parameters
@@ -162,18 +234,34 @@ def line_blocks(stream: IO[bytes], *, quoting: bool = False) -> Iterator[bytes]:
         Whether line ends between double quotes belong to a field; a block then never ends
         inside such a field.
     """
+    lines = 0
     while True:
-        # One line more than needed, so that a first block holds at least two lines.
-        parts = [stream.read(_BLOCK_BYTES), stream.readline(), stream.readline()]
-        if quoting:
-            quotes = sum(part.count(b'"') for part in parts)
-            while quotes % 2 and (line := stream.readline()):
-                parts.append(line)
-                quotes += line.count(b'"')
+        parts: list[bytes] = []
+        try:
+            size = 0
+            while size < _BLOCK_BYTES and (part := stream.read1(_BLOCK_BYTES - size)):
+                parts.append(part)
+                size += len(part)
+            # One line more than needed, so that a first block holds at least two lines.
+            parts += stream.readline(), stream.readline()
+            if quoting:
+                quotes = sum(part.count(b'"') for part in parts)
+                while quotes % 2 and (line := stream.readline()):
+                    parts.append(line)
+                    quotes += line.count(b'"')
+        except (EOFError, zlib.error) as error:
+            lines += sum(map(count_lines, parts))
+            raise EOFError(f"{reason(error)}; line {lines} is the last whole one") from error
         block = b"".join(parts)
         if not block:
             return
+        lines += count_lines(block)
         yield block
+
+
+def count_lines(block: bytes) -> int:
+    """Return how many lines end in a block."""
+    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == _LINE_FEED))
 
 
 def temporary_sibling(path: Path) -> Path:
@@ -186,6 +274,8 @@ def writing(path: Path) -> Iterator[None]:
     """Turn the errors of writing a file or folder into clear ones."""
     try:
         yield
+    except DiskFullError:
+        raise
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: cannot be written, the folder {path.parent} does not exist. Create it first."

@@ -24,7 +24,9 @@ __all__ = [
     "dot",
     "gather",
     "gather_tables",
+    "load_word",
     "popcount",
+    "prefetch",
     "scatter",
     "scatter_tables",
 ]
@@ -52,6 +54,30 @@ def _prefetch(builder: Any, pointer: Any) -> None:
     )
     # Arguments: for reading, keep in all cache levels, data (not instructions).
     builder.call(function, [builder.bitcast(pointer, byte_pointer), i32(0), i32(3), i32(1)])
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, position: Any) -> Any:
+    """Ask for the cache line of an entry of a one-dimensional array, which need not exist."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        _prefetch(builder, builder.gep(data, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+@intrinsic
+def load_word(typing_context: Any, array: Any, position: Any) -> Any:
+    """Return the eight bytes of an array of uint8 that begin at a position, as one number."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), _I64.as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(array, types.int64), codegen
 
 
 def _row_loop(*, accumulate_source: bool, tables: bool) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Delimited text as bytes: lines are cut into fields, numbers are read, names are numbered."""
+"""Delimited text as bytes: lines are cut into fields, and numbers are read."""
 
 import numpy as np
 
@@ -19,8 +19,6 @@ __all__ = [
     "TOO_MANY",
     "WHOLE",
     "cut_line",
-    "hash_slots",
-    "number_names",
     "split_lines",
 ]
 
@@ -31,10 +29,6 @@ SKIP, WHOLE, DECIMAL, TEXT, OPTIONAL = range(5)
 FINE, TOO_FEW, TOO_MANY, NO_NUMBER, TOO_LARGE, EMPTY, OPEN_QUOTE = range(7)
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _QUOTE = 9, 10, 13, 32, 34
-
-# FNV-1a.
-_BASIS = np.uint64(0xCBF29CE484222325)
-_PRIME = np.uint64(0x100000001B3)
 
 
 @kernel(inline="always")
@@ -290,99 +284,3 @@ def split_lines(block, delimiter, quoting, kinds, wholes, decimals, spans, unrea
                 at = following
         line += 1
     return line, size, 0, FINE, skipped
-
-
-@kernel(inline="always")
-def _hash(block, begin, end):
-    code = _BASIS
-    for i in range(begin, end):
-        code = (code ^ np.uint64(block[i])) * _PRIME
-    return code ^ (code >> np.uint64(32))
-
-
-@kernel(inline="always")
-def _equals(block, begin, end, text, other, other_end):
-    if end - begin != other_end - other:
-        return False
-    for i in range(end - begin):
-        if block[begin + i] != text[other + i]:
-            return False
-    return True
-
-
-@kernel()
-def hash_slots(hashes, count, slots):
-    """Enter the first ``count`` names by their hashes into ``slots``, all -1.
-
-    The number of slots is a power of two and at least twice ``count``.
-    """
-    mask = np.uint64(slots.shape[0] - 1)
-    for code in range(count):
-        slot = hashes[code] & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = code
-
-
-@kernel()
-def number_names(block, spans, first, codes, slots, hashes, bounds, text, count):
-    """Replace names by numbers, a new one for each name that was not seen before.
-
-    Parameters
-    ----------
-    block : ndarray of uint8
-        Holds the names.
-    spans : ndarray of int64, of shape (names, 2)
-        Where each begins and ends.
-    first : int
-        With which name to begin.
-    codes : ndarray of int64
-        Where to write the numbers.
-    slots : ndarray of int32
-        Hash table of numbers, -1 where it is empty; its size is a power of two and at least twice
-        that of ``hashes``.
-    hashes, bounds, text : ndarray
-        Of each name known: its hash, where it ends in ``text`` (the entry before is where it
-        begins), and its bytes. Added to.
-    count : int
-        How many names are known.
-
-    Returns
-    -------
-    done : int
-        Where it stopped: at the end, or at a new name for which there is no room.
-    count : int
-        How many names are known now.
-    """
-    mask = np.uint64(slots.shape[0] - 1)
-    last = -1
-    for i in range(first, spans.shape[0]):
-        begin = spans[i, 0]
-        end = spans[i, 1]
-        # Files are often sorted: the same name again needs no hash.
-        if last >= 0 and _equals(block, begin, end, text, bounds[last], bounds[last + 1]):
-            codes[i] = last
-            continue
-        code = _hash(block, begin, end)
-        slot = code & mask
-        found = slots[slot]
-        while found >= 0 and not (
-            hashes[found] == code
-            and _equals(block, begin, end, text, bounds[found], bounds[found + 1])
-        ):
-            slot = (slot + np.uint64(1)) & mask
-            found = slots[slot]
-        if found < 0:
-            used = bounds[count]
-            if count == hashes.shape[0] or used + end - begin > text.shape[0]:
-                return i, count
-            found = count
-            slots[slot] = found
-            hashes[found] = code
-            for j in range(end - begin):
-                text[used + j] = block[begin + j]
-            bounds[found + 1] = used + end - begin
-            count += 1
-        codes[i] = found
-        last = found
-    return spans.shape[0], count

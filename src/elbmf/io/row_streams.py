@@ -1,0 +1,232 @@
+"""Text read row by row: a few rows at a time, of a file, a pipe or standard input.
+
+FIMI transactions and wide tables (csv, tsv) can be read so; nothing is kept of the rows that were.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.delimited import WideLayout, after_header, wide_layout
+from elbmf.io.delimited_wide import WideReader
+from elbmf.io.fimi import FIMI, ItemCodes, sorted_positions
+from elbmf.io.format import Format
+from elbmf.io.formats import format_of
+from elbmf.io.streams import open_bytes, reading, unzipped
+
+__all__ = ["STDIN", "RowStream", "open_rows", "row_format"]
+
+STDIN = "-"
+"""What stands for standard input in place of the name of a file."""
+
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+class RowStream(ABC):
+    """Rows as they come.
+
+    Parameters
+    ----------
+    stream : binary stream
+        The text.
+    path : Path
+        What to call it in messages.
+    batch_rows : int
+        Rows of a batch.
+
+    Attributes
+    ----------
+    lines : int
+        Lines of the batches so far.
+    """
+
+    def __init__(self, stream: IO[bytes], path: Path, batch_rows: int) -> None:
+        self.path = path
+        self.lines = 0
+        self._stream = stream
+        self._batch_rows = batch_rows
+        self._gathered: list[bytes] = []
+        self._complete = 0
+
+    def read(self) -> sparse.csr_array | None:
+        """Return the next batch of rows, or None at the end.
+
+        Where an exception ends the wait for rows, those that came are still there for `rest`.
+        """
+        while self._complete < self._batch_rows and (line := self._stream.readline()):
+            self._gathered.append(line)
+            self._complete += self._ends_row(line)
+        return self.rest()
+
+    def rest(self) -> sparse.csr_array | None:
+        """Return the rows that came since the last batch, without waiting for more."""
+        if not self._gathered:
+            return None
+        block, count = b"".join(self._gathered), len(self._gathered)
+        self._gathered, self._complete = [], 0
+        rows = self._parsed(block, self.lines + 1)
+        self.lines += count
+        return rows
+
+    @abstractmethod
+    def columns(self) -> tuple[list[str] | None, list[int]]:
+        """Return the names of the columns so far, if any, and the order to put columns in."""
+
+    @abstractmethod
+    def _ends_row(self, line: bytes) -> bool:
+        """Tell whether a line is the last of its row."""
+
+    @abstractmethod
+    def _parsed(self, block: bytes, first_line: int) -> sparse.csr_array | None:
+        """Return the rows of some lines."""
+
+
+class _Transactions(RowStream):
+    """FIMI transactions; the columns are the items in the order in which they first come."""
+
+    def __init__(self, stream: IO[bytes], path: Path, batch_rows: int) -> None:
+        super().__init__(stream, path, batch_rows)
+        self._codes = ItemCodes(path)
+
+    def columns(self) -> tuple[list[str] | None, list[int]]:
+        names = self._codes.names()
+        order = sorted_positions(names)
+        return [names[position] for position in order], order
+
+    def _ends_row(self, line: bytes) -> bool:
+        return True
+
+    def _parsed(self, block: bytes, first_line: int) -> sparse.csr_array | None:
+        rows, columns, count = self._codes.read(block, first_line - 1)
+        # Before any item has come there is one column all the same: no matrix does without.
+        shape = (count, max(1, len(self._codes)))
+        matrix = sparse.csr_array((np.ones(rows.size, dtype=np.int8), (rows, columns)), shape=shape)
+        matrix.data[:] = 1
+        return matrix
+
+
+class _Table(RowStream):
+    """A wide table: the first lines tell how it is laid out."""
+
+    def __init__(
+        self, preferred: str, stream: IO[bytes], path: Path, batch_rows: int, **options: Any
+    ) -> None:
+        super().__init__(stream, path, batch_rows)
+        self._preferred = preferred
+        self._options = options
+        self._layout: WideLayout | None = None
+        self._quotes = 0
+        self._blank_line = 0
+
+    def columns(self) -> tuple[list[str] | None, list[int]]:
+        if self._layout is None:
+            return None, []
+        reader = self._layout.reader()
+        return reader.column_names, list(range(reader.columns))
+
+    def _ends_row(self, line: bytes) -> bool:
+        self._quotes += line.count(b'"')
+        return self._quotes % 2 == 0
+
+    def _parsed(self, block: bytes, first_line: int) -> sparse.csr_array | None:
+        self._quotes = 0
+        if first_line == 1:
+            block = block.removeprefix(codecs.BOM_UTF8)
+        if not block.strip():
+            # Blank lines may end a file.
+            self._blank_line = self._blank_line or first_line
+            return None
+        if self._blank_line:
+            raise FileFormatError(
+                f"{self.path}, line {self._blank_line}: the line is blank, expected fields. "
+                "Remove the line."
+            )
+        block = block.rstrip(b"\r\n") + b"\n"
+        if self._layout is None:
+            self._layout = wide_layout(
+                self.path, block, self._preferred, line=first_line, **self._options
+            )
+            if self._layout.header:
+                block, first_line = after_header(block, first_line, self._layout.sample)
+        reader: WideReader = self._layout.reader()
+        if not block:
+            return sparse.csr_array((0, reader.columns))
+        reader.add(first_line, block)
+        return reader.table().values
+
+
+def row_format(path: str, name: str | None = None) -> Format:
+    """Return the format of rows to read one by one, or raise where it has no such rows.
+
+    Parameters
+    ----------
+    path : str
+        The file, or `STDIN`.
+    name : str, optional
+        Name of the format, if it is not told by the suffix; FIMI where there is none.
+    """
+    file = Path(path)
+    known = name is not None or (path != STDIN and (file.suffix or file.is_file()))
+    chosen = format_of(file, name) if known else FIMI
+    if chosen is not FIMI and chosen.name not in _DELIMITERS:
+        raise InputError(
+            f"{path}: files of the format {chosen.name} cannot be read row by row; fimi, csv and "
+            "tsv can. Convert it, or read it as a whole."
+        )
+    return chosen
+
+
+@contextmanager
+def open_rows(
+    path: str, *, format: str | None = None, batch_rows: int = 256, **options: Any
+) -> Iterator[RowStream]:
+    """Open rows that are read a few at a time.
+
+    Parameters
+    ----------
+    path : str
+        A file or pipe, gzipped or not, or `STDIN`.
+    format : str, optional
+        As of `row_format`.
+    batch_rows : int
+        Rows of a batch.
+    **options
+        Of a table: ``header``, ``row_names``, ``delimiter`` and ``encoding``, as for `read`.
+    """
+    chosen = row_format(path, format)
+    layout = options.pop("layout", "wide")
+    if layout != "wide":
+        raise InputError(
+            f"layout must be 'wide' where rows are read one by one, got {layout!r}: the entries of "
+            "a row may be anywhere in the file. Read it as a whole."
+        )
+    if chosen is FIMI and options:
+        raise InputError(
+            f"{', '.join(options)}: not for the format fimi, in which a line is a list of items."
+        )
+    with _opened(path) as stream:
+        file = Path("standard input" if path == STDIN else path)
+        if chosen is FIMI:
+            yield _Transactions(stream, file, batch_rows)
+        else:
+            yield _Table(_DELIMITERS[chosen.name], stream, file, batch_rows, **options)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    if path != STDIN:
+        with open_bytes(Path(path)) as stream:
+            yield stream
+    else:
+        with reading(Path("standard input")), unzipped(sys.stdin.buffer) as stream:
+            yield stream

@@ -1,0 +1,142 @@
+"""Folders of slabs: a 0/1 matrix on disk that can be worked on without being read.
+
+See `elbmf.stored` for what is in them. A whole matrix file becomes such a folder in little memory
+with `elbmf.io.to_slabs`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.io.entries import ENTRIES_AT_ONCE, Ending, Entries, EntryStream
+from elbmf.io.format import Format
+from elbmf.io.streams import writing
+from elbmf.io.table import LabelledMatrix
+from elbmf.matrix import BooleanMatrix
+from elbmf.stored import NOTE, StoredMatrix, store
+
+__all__ = [
+    "SLABS",
+    "StoredTable",
+    "boolean_values",
+    "is_slabs",
+    "read_slabs",
+    "stream_slabs",
+    "write_slabs",
+]
+
+
+class StoredTable(LabelledMatrix):
+    """A matrix in a folder, and its names; what is not asked for is not read.
+
+    Parameters
+    ----------
+    stored : StoredMatrix
+        The matrix.
+
+    Attributes
+    ----------
+    stored : StoredMatrix
+        The matrix.
+    """
+
+    stored: StoredMatrix
+
+    def __init__(self, stored: StoredMatrix) -> None:
+        object.__setattr__(self, "stored", stored)
+
+    @cached_property
+    def values(self) -> sparse.csr_array:
+        """The matrix in memory."""
+        return boolean_values(self.stored)
+
+    @cached_property
+    def row_names(self) -> list[str] | None:
+        """One name per row, if they have names."""
+        return self.stored.names(0)
+
+    @cached_property
+    def column_names(self) -> list[str] | None:
+        """One name per column, if they have names."""
+        return self.stored.names(1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.stored.shape
+
+    @property
+    def missing(self) -> int:
+        """Number of missing cells."""
+        return self.stored.cells - self.stored.known
+
+
+def boolean_values(A: BooleanMatrix) -> Any:
+    """Return a matrix as files hold it: of bool, or with NaN where cells are missing."""
+    values = A.to_csr()
+    return values if A.hidden is None else values + np.nan * A.hidden.to_csr(np.float64)
+
+
+def is_slabs(path: Path) -> bool:
+    """Whether a path is a folder of slabs, whatever its name."""
+    return (path / NOTE).is_file()
+
+
+def read_slabs(path: Path) -> StoredTable:
+    """Open a folder of slabs.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    """
+    return StoredTable(StoredMatrix(path))
+
+
+def stream_slabs(path: Path) -> EntryStream:
+    """Stream a folder of slabs.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    """
+    stored = read_slabs(path).stored
+    for pattern in filter(None, (stored, stored.hidden)):
+        for start in range(0, pattern.ones, ENTRIES_AT_ONCE):
+            stop = min(start + ENTRIES_AT_ONCE, pattern.ones)
+            rows = np.searchsorted(pattern.indptr, np.arange(start, stop), side="right") - 1
+            values = None if pattern is stored else np.full(stop - start, np.nan)
+            yield Entries(rows, pattern.indices[start:stop], values, "never")
+    return Ending(stored.shape, stored.names(0), stored.names(1))
+
+
+def write_slabs(path: Path, table: LabelledMatrix) -> None:
+    """Write a folder of slabs.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; one that was made like this is replaced.
+    table : LabelledMatrix
+        What to write: only zeros, ones and missing cells.
+    """
+    A = table.stored if isinstance(table, StoredTable) else BooleanMatrix.from_array(table.values)
+    with writing(path):
+        store(A, path, table.row_names, table.column_names, overwrite=True)
+
+
+SLABS = Format(
+    name="slabs",
+    suffixes=(".slabs",),
+    description="folder of a 0/1 matrix for data larger than memory",
+    read=read_slabs,
+    write=write_slabs,
+    stream=stream_slabs,
+    folder=True,
+)
