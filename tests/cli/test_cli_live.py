@@ -167,8 +167,8 @@ def test_other_threads_may_fit(elbmf: Any) -> None:
 def _state(epoch: int, progress: float = 0.0) -> Any:
     return State(
         iteration=epoch,
-        U=None,  # type: ignore[arg-type]
-        Vt=None,  # type: ignore[arg-type]
+        engine=None,  # type: ignore[arg-type]
+        resident=None,  # type: ignore[arg-type]
         loss=50.0,
         gap=0.25,
         flips=0,

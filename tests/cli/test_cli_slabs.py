@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elbmf.cli import matrices
 from elbmf.cli.progress import FileProgress
-from elbmf.io import read, streaming
+from elbmf.io import read, streaming, to_slabs
 from elbmf.stored import StoredMatrix
 from terminals import Terminal
 
@@ -112,3 +113,35 @@ def test_sorting_is_shown() -> None:
     terminal = Terminal()
     FileProgress(terminal).sorted("rows", 1000, 4000)
     assert terminal.lines[-1].endswith("sorting rows  1,000 of 4,000 entries")
+
+
+def test_a_fit_within_a_limit_takes_large_files_to_the_disk(
+    elbmf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = ("-k", 3, "--seed", 0, "--overwrite", "--json")
+    expected = elbmf("fit", "tiles.csv", "-o", "here", *flags).json
+    converted = []
+
+    def convert(*arguments: Any, **options: Any) -> StoredMatrix:
+        converted.append(arguments[0])
+        return to_slabs(*arguments, **options)
+
+    monkeypatch.setattr(matrices, "to_slabs", convert)
+    for limit in ("1GB", "50B"):
+        found = elbmf("fit", "tiles.csv", "-o", "there", "--memory-limit", limit, *flags)
+        assert found.json["components"] == expected["components"]
+    assert converted == ["tiles.csv"]
+    # What is learned from all the values needs them all in memory.
+    result = elbmf(
+        "fit",
+        "tiles.csv",
+        "-o",
+        "there",
+        "--memory-limit",
+        "1kB",
+        "--binarize",
+        "zscore:0.1",
+        *flags,
+    )
+    assert result.code == 0
+    assert len(converted) == 1

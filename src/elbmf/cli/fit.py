@@ -16,7 +16,7 @@ from elbmf.cli.checkpoints import KeptFit, add_resume
 from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
+from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memory
 from elbmf.cli.notes import draw_seed, noted_parameters, saved_model
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
@@ -110,9 +110,10 @@ def _opened(
         with on_cluster(args.scheduler, args.data, estimator) as (A, labels):
             yield A, labels, {}
         return
-    table = read_matrix(args.data, args)
-    boolean, learned = learned_boolean(table, binarize, args.data)
-    yield boolean, table, learned
+    limit = getattr(estimator, "memory_limit", None)
+    with within_memory(args.data, args, binarize, limit) as (table, how):
+        boolean, learned = learned_boolean(table, how, args.data)
+        yield boolean, table, learned
 
 
 def fitted_model(

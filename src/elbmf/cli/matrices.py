@@ -1,6 +1,9 @@
 """Reading matrices as the user's flags say, and fitting their columns to a saved model."""
 
 import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -8,14 +11,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, is_number
+from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, elementwise, is_number
 from elbmf.boolean import Weights
 from elbmf.cli.console import Console
 from elbmf.cli.summary import BINARIZE_LIMITS
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
-from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read
+from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read, to_slabs
 from elbmf.matrix import BooleanMatrix
+from elbmf.sizes import bytes_of
 
 __all__ = [
     "READ_OPTIONS",
@@ -29,12 +33,16 @@ __all__ = [
     "read_matrix",
     "reader_options",
     "weights_of",
+    "within_memory",
 ]
 
 # The options of `elbmf.io.read`, apart from the format.
 READ_OPTIONS = ("header", "row_names", "layout", "delimiter", "encoding", "key", "layer")
 
 _SHOWN = 3
+
+# A matrix in memory takes about so many bytes for each of its file, or less.
+_BYTES_READ = 10
 
 
 def add_reader_options(parser: argparse.ArgumentParser) -> None:
@@ -108,6 +116,41 @@ def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
     if 0 in table.shape:
         raise InputError(f"{path}: the matrix is empty: {table.shape[0]}×{table.shape[1]} cells.")
     return table
+
+
+@contextmanager
+def within_memory(
+    path: str | Path, args: argparse.Namespace, binarize: Binarize, limit: float | str | None
+) -> Iterator[tuple[LabelledMatrix, Binarize]]:
+    """Lend a matrix, and how to binarize it; one that is large goes to the disk for this time.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or a folder of slabs.
+    args : Namespace
+        The reader options.
+    binarize : float, str, transformer or None
+        What was said; applied on the way to the disk, if it can be.
+    limit : float, str or None
+        Memory that is allowed.
+    """
+    learns = binarize is not None and elementwise(binarize) is None
+    file = Path(path)
+    size = file.stat().st_size if file.is_file() else 0
+    if limit is None or learns or _BYTES_READ * size <= bytes_of(limit):
+        yield read_matrix(path, args), binarize
+        return
+    with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
+        stored = to_slabs(
+            path,
+            Path(folder) / "matrix.slabs",
+            format=args.format,
+            binarize=binarize,
+            memory_limit=limit,
+            **reader_options(args),
+        )
+        yield StoredTable(stored), None
 
 
 def boolean(table: LabelledMatrix, binarize: Binarize, path: str | Path) -> BooleanMatrix:
