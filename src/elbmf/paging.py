@@ -6,11 +6,13 @@ is lost by forgetting: pages that were written to stay in the file.
 """
 
 import contextlib
+import ctypes
 import mmap
 import os
 import tempfile
 import threading
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,9 +25,15 @@ from elbmf.sizes import size_text
 
 __all__ = ["MemoryKeeper", "available_memory", "expect", "forget", "map_file", "scratch_array"]
 
-# How often a keeper looks, in seconds, and the share of what it may allow that is let to fill.
-_EVERY = 0.01
-_FULL = 0.5
+# How often a keeper looks, in seconds.
+_EVERY = 0.002
+
+# It acts when the program has grown by this share of what is allowed, for it may grow on until the
+# next look; unless mapped pages are no more than the other share, which are needed to get on.
+_FULL, _LEAST = 0.3, 0.05
+
+# Memory that arrays have left goes back to the system at every so many looks.
+_LOOKS_PER_RETURN = 250
 
 
 def map_file(
@@ -111,8 +119,8 @@ def _mapping_of(array: Any) -> mmap.mmap | None:
 class MemoryKeeper:
     """Sees to it, in a thread of its own, that mapped arrays do not fill the memory.
 
-    When they make the program larger by more than half of what is allowed, all of their pages are
-    forgotten; those that are still in use come back at once.
+    When the program has grown by a third of what is allowed, all of their pages are forgotten;
+    those that are still in use come back at once.
 
     Parameters
     ----------
@@ -134,7 +142,9 @@ class MemoryKeeper:
             self._mappings[id(mapping)] = mapping
 
     def __enter__(self) -> Self:
-        self._allowed = _resident_bytes() + int(_FULL * self._limit)
+        resident, mapped = _resident_bytes()
+        self._most = resident + int(_FULL * self._limit)
+        self._most_mapped = mapped + int(_LEAST * self._limit)
         self._thread.start()
         return self
 
@@ -148,20 +158,36 @@ class MemoryKeeper:
         self._thread.join()
 
     def _watch(self) -> None:
+        return_freed = _returner()
+        looks = 0
         while not self._done.wait(_EVERY):
-            if _resident_bytes() > self._allowed:
+            resident, mapped = _resident_bytes()
+            looks += 1
+            if resident > self._most and looks % _LOOKS_PER_RETURN == 0:
+                return_freed()
+            if resident > self._most and mapped > self._most_mapped:
                 for mapping in list(self._mappings.values()):
                     _advise_pages(mapping, "MADV_DONTNEED", 0, len(mapping))
 
 
-def _resident_bytes() -> int:
-    """Return the memory that the program has at present, where the system tells."""
+def _returner() -> Callable[[], Any]:
+    """Return what gives memory back to the system that arrays have left, where that is kept."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return lambda: None
+    return lambda: trim(0)
+
+
+def _resident_bytes() -> tuple[int, int]:
+    """Return the memory that the program has at present, and how much of it is mapped files."""
     try:
         with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * mmap.PAGESIZE
+            _, resident, mapped, *_ = file.read().split()
     except OSError:
         # Then it is left to the system, which takes mapped pages back when it needs room.
-        return 0
+        return 0, 0
+    return int(resident) * mmap.PAGESIZE, int(mapped) * mmap.PAGESIZE
 
 
 def available_memory() -> int:
