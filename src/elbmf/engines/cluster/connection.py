@@ -15,7 +15,7 @@ _LOG = logging.getLogger(__name__)
 # Seconds until it is asked whether a worker that does not answer is still there.
 _PATIENCE = 2.0
 
-# Seconds that are waited for workers where there are none.
+# Seconds that are waited for workers where there are none, or that do nothing for want of memory.
 _WAIT = 30.0
 
 
@@ -33,6 +33,8 @@ class Connection:
     def __init__(self, client: Any, advice: Callable[[], str]) -> None:
         self.client = client
         self._advice = advice
+        # Whether there were ever any workers.
+        self._had = False
 
     def present(self, *, wait: bool = False) -> dict[str, int]:
         """Return the threads of the workers that are there; of some, if waiting helps.
@@ -55,12 +57,17 @@ class Connection:
                     "The connection to the scheduler was lost, and with it the fit. Start the "
                     "scheduler and the workers again, and fit again."
                 )
+            self._had = self._had or bool(workers)
             if workers or not wait:
                 return workers
             if time.monotonic() > until:
+                why = (
+                    f" Those that were there are gone; as a rule, they run out of memory. "
+                    f"{self._advice()}"
+                )
                 raise ClusterError(
                     f"The cluster has no workers, and none came within {_WAIT:.0f} seconds. Start "
-                    "some, e.g. with: dask worker SCHEDULER_ADDRESS"
+                    "some, e.g. with: dask worker SCHEDULER_ADDRESS." + (why if self._had else "")
                 )
             time.sleep(0.2)
 
@@ -79,13 +86,21 @@ class Connection:
         Exception
             What went wrong there, if it is not that slabs were missing.
         """
+        since = time.monotonic()
         while call is not None:
             try:
                 answer = call.result(timeout=_PATIENCE)
             except TimeoutError:
-                if set(addresses) <= self.present().keys():
-                    continue
-                return None
+                if not set(addresses) <= self.present().keys():
+                    return None
+                if not self._paused(addresses):
+                    since = time.monotonic()
+                elif time.monotonic() > since + _WAIT:
+                    raise ClusterError(
+                        f"Worker {', '.join(addresses)} has done nothing for {_WAIT:.0f} seconds, "
+                        f"because its memory is full. {self._advice()}"
+                    ) from None
+                continue
             except Exception as error:
                 # What goes wrong in an order comes as an answer; this is about the way to it.
                 _LOG.info("no answer from %s: %s", ", ".join(addresses), error)
@@ -97,6 +112,14 @@ class Connection:
                 self._explain(answer, addresses)
             return answer
         return None
+
+    def _paused(self, addresses: tuple[str, ...]) -> bool:
+        """Tell whether one of some workers does nothing, because its memory is full."""
+        try:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
+        except TypeError:  # older versions tell of all of them at once
+            workers = self.client.scheduler_info()["workers"]
+        return any(workers.get(each, {}).get("status") == "paused" for each in addresses)
 
     def asked(self, hold: Any, method: str, address: str, *arguments: Any) -> Any:
         """Call a method of what a worker holds, and wait for the answer as `answer` does."""
