@@ -132,6 +132,14 @@ class Connection:
         except RuntimeError:
             return None
 
+    def give_up(self, tasks: list[Any]) -> None:
+        """Want the results of some tasks no more, so that they can be asked of others."""
+        try:
+            self.client.cancel(tasks, force=True)
+        except Exception as error:
+            _LOG.info("tasks could not be cancelled: %s", error)
+            self.present()
+
     def finished(self, task: Any, *addresses: str) -> bool:
         """Wait for a task whose result stays where it is; False if it or a worker is lost."""
         from distributed import wait

@@ -236,6 +236,9 @@ class Fleet:
                 lost.add(number)
             else:
                 self.readings[number] = reading
+        if lost:
+            # Blocks that are wanted from a worker that is gone would be waited for by all others.
+            self._cluster.give_up([call for number, _, call in calls if number in lost])
         return lost
 
     def _restore(self, numbers: set[int]) -> None:
