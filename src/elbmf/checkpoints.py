@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.arrayfiles import ArrayWriter, blocks_of, map_array, sync_folder
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.step import Rows
 from elbmf.stepfiles import remove_steps
 
@@ -44,23 +44,11 @@ _REMEDY = "Remove it."
 _ENTRIES_AT_ONCE = 1 << 20
 
 
-class OtherFitError(InputError):
-    """A folder has the checkpoint of another fit, which has not ended.
+class OtherFitError(OtherWorkError):
+    """A folder has the checkpoint of another fit, which has not ended."""
 
-    Parameters
-    ----------
-    folder : Path
-        Which folder.
-    differing : list of str
-        Names of what is not the same: data or parameters.
-    """
-
-    def __init__(self, folder: Path, differing: list[str]) -> None:
-        super().__init__(
-            f"{folder}: has the checkpoint of another fit (other {', '.join(differing)}). "
-            "Go on with the same data and parameters, choose another folder, or remove this one."
-        )
-        self.differing = differing
+    holds = "the checkpoint of another fit"
+    remedy = "Go on with the same data and parameters, choose another folder, or remove this one."
 
 
 class Checkpoint(NamedTuple):
@@ -127,12 +115,10 @@ class CheckpointFolder:
         for number in _numbers(self.folder):
             try:
                 fit, facts, noted = _read_note(self.folder, number)
-                differing = sorted(
-                    key for key in {*fit, *self._fit} if fit.get(key) != self._fit.get(key)
-                )
-                if differing and not facts["finished"]:
-                    raise OtherFitError(self.folder, differing)
-                if differing:
+                others = differing(fit, self._fit)
+                if others and not facts["finished"]:
+                    raise OtherFitError(self.folder, others)
+                if others:
                     return None
                 arrays = {
                     name: _read_array(self._path(number, name), each)

@@ -5,6 +5,8 @@ Each message says what was expected, what came, where, and what to do.
 
 import errno
 import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 __all__ = [
     "ClusterError",
@@ -13,6 +15,8 @@ __all__ = [
     "FileFormatError",
     "InputError",
     "MissingExtraError",
+    "OtherWorkError",
+    "differing",
 ]
 
 
@@ -92,3 +96,34 @@ class DeviceMemoryError(MemoryError):
             "fewer components, see that nothing else has its memory, or leave the device out: the "
             "epochs then run in the memory of this machine, or within a memory_limit that you set."
         )
+
+
+class OtherWorkError(InputError):
+    """A folder that is to be gone on from has been begun with other data or parameters.
+
+    Parameters
+    ----------
+    folder : path
+        Which folder.
+    differing : list of str
+        Names of what is not the same.
+
+    Attributes
+    ----------
+    holds, remedy : str
+        What is in the folder, and what to do about it.
+    """
+
+    holds: ClassVar[str]
+    remedy: ClassVar[str]
+
+    def __init__(self, folder: str | os.PathLike[str], differing: list[str]) -> None:
+        super().__init__(
+            f"{os.fspath(folder)}: has {self.holds} (other {', '.join(differing)}). {self.remedy}"
+        )
+        self.differing = differing
+
+
+def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the names under which two notes of data and parameters are not the same."""
+    return sorted(key for key in {*before, *now} if before.get(key) != now.get(key))

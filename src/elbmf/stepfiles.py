@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.errors import InputError
+from elbmf.errors import OtherWorkError, differing
 from elbmf.packed import factors_from_bytes, factors_to_bytes
 from elbmf.ranks import Factors, Step
 
@@ -20,23 +20,11 @@ _STEPS = "*-*-*.npz"
 _HIDDEN = "hidden"
 
 
-class OtherSearchError(InputError):
-    """A folder has the steps of another search.
+class OtherSearchError(OtherWorkError):
+    """A folder has the steps of another search."""
 
-    Parameters
-    ----------
-    folder : Path
-        Which folder.
-    differing : list of str
-        Names of what is not the same: data or parameters.
-    """
-
-    def __init__(self, folder: Path, differing: list[str]) -> None:
-        super().__init__(
-            f"{folder}: has the steps of another search (other {', '.join(differing)}). "
-            "Choose another folder, or remove this one."
-        )
-        self.differing = differing
+    holds = "the steps of another search"
+    remedy = "Choose another folder, or remove this one."
 
 
 class StepFolder(MutableMapping[Step, Factors | None]):
@@ -67,10 +55,7 @@ class StepFolder(MutableMapping[Step, Factors | None]):
                 before = dict(json.loads(path.read_text()))
             except (ValueError, TypeError):  # not a note of a search, or damaged
                 before = {}
-            differing = sorted(
-                key for key in {*before, *note} if before.get(key) != json.loads(text).get(key)
-            )
-            raise OtherSearchError(self._folder, differing)
+            raise OtherSearchError(self._folder, differing(before, json.loads(text)))
 
     def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
         """Return the folder within this one for the steps of a search with hidden cells."""

@@ -157,3 +157,8 @@ def test_pipes_without_a_suffix_are_transactions(elbmf, tmp_path):
     os.waitpid(child, 0)
     assert components(Path("out")) == BOTH
     assert np.all(load_model("out").V.sum(axis=1) > 0)
+
+
+def test_a_stream_is_not_for_a_cluster(elbmf):
+    flags = ("--stream", "-k", 2, "-o", "out", "--scheduler", "tcp://127.0.0.1:1")
+    elbmf("fit", "tiles.csv", *flags).assert_error("--stream", "--scheduler", "Leave one")

@@ -27,6 +27,7 @@ __all__ = [
     "add_n_jobs",
     "add_reader_options",
     "aligned",
+    "at_least_one",
     "boolean",
     "learned_boolean",
     "model_binarize",
@@ -90,15 +91,16 @@ def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
     )
 
 
+def at_least_one(text: str) -> int:
+    """Read a number of things of which there must be some."""
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+    return count
+
+
 def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the flag for the number of threads."""
-
-    def at_least_one(text: str) -> int:
-        count = int(text)
-        if count < 1:
-            raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-        return count
-
     parser.add_argument(
         "-j", "--n-jobs", type=at_least_one, metavar="J", help="threads (default: all cores)"
     )

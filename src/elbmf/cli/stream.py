@@ -14,7 +14,7 @@ from scipy import sparse
 from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.matrices import READ_OPTIONS
+from elbmf.cli.matrices import READ_OPTIONS, at_least_one
 from elbmf.cli.notes import draw_seed, noted_parameters
 from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
@@ -42,22 +42,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "their memberships are not kept",
     )
     group.add_argument(
-        "--batch-rows", type=_positive, metavar="N", help=f"rows at a time (default: {_BATCH_ROWS})"
+        "--batch-rows",
+        type=at_least_one,
+        metavar="N",
+        help=f"rows at a time (default: {_BATCH_ROWS})",
     )
-    group.add_argument("--passes", type=_positive, metavar="N", help="times to read a file (1)")
-
-
-def _positive(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
-    return count
+    group.add_argument("--passes", type=at_least_one, metavar="N", help="times to read a file (1)")
 
 
 def run(
     estimator: BooleanFactorizer, method: str, args: argparse.Namespace, console: Console
 ) -> int:
     """Read, learn, save, say what came out."""
+    if args.scheduler is not None:
+        raise InputError(
+            "--stream reads rows here, one batch after the other, and --scheduler names machines "
+            "that hold all of them. Leave one of the two out."
+        )
     if not isinstance(estimator, StreamedFactorizer):
         able = sorted(name for name, known in METHODS.items() if issubclass(known, _STREAMED))
         raise InputError(
