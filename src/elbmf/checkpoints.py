@@ -29,6 +29,7 @@ from elbmf.stepfiles import remove_steps
 __all__ = [
     "Checkpoint",
     "CheckpointFolder",
+    "DamagedCheckpointError",
     "OtherFitError",
     "has_checkpoint",
     "noted_fit",
@@ -49,6 +50,10 @@ class OtherFitError(OtherWorkError):
 
     holds = "the checkpoint of another fit"
     remedy = "Go on with the same data and parameters, choose another folder, or remove this one."
+
+
+class DamagedCheckpointError(FileFormatError):
+    """No checkpoint in a folder can be used."""
 
 
 class Checkpoint(NamedTuple):
@@ -108,7 +113,7 @@ class CheckpointFolder:
         ------
         OtherFitError
             If there is that of another fit.
-        FileFormatError
+        DamagedCheckpointError
             If all are damaged.
         """
         damages = []
@@ -130,7 +135,7 @@ class CheckpointFolder:
             self._good = number
             return Checkpoint(facts, arrays, " ".join(damages))
         if damages:
-            raise FileFormatError(
+            raise DamagedCheckpointError(
                 f"{self.folder}: no checkpoint in it can be used, so that the fit would have to "
                 f"start anew. {' '.join(damages)}"
             )

@@ -145,3 +145,13 @@ def test_a_fit_within_a_limit_takes_large_files_to_the_disk(
     )
     assert result.code == 0
     assert len(converted) == 1
+
+
+def test_a_fit_tells_of_damage_and_of_nothing_else(elbmf: Any, slabs: str) -> None:
+    path = Path(slabs) / "columns.ones.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    result = elbmf("fit", slabs, "-k", 2, "-o", "out")
+    result.assert_error("columns.ones.npy", "checksum differs")
+    assert "--checkpoint" not in result.err

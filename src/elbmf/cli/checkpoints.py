@@ -5,7 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from elbmf.checkpoints import OtherFitError, has_checkpoint, noted_fit, remove_checkpoint
+from elbmf.checkpoints import (
+    DamagedCheckpointError,
+    OtherFitError,
+    has_checkpoint,
+    noted_fit,
+    remove_checkpoint,
+)
 from elbmf.cli.console import Console
 from elbmf.cli.solver_flags import named
 from elbmf.errors import FileFormatError, InputError
@@ -90,7 +96,7 @@ class KeptFit:
                 f"{self.folder}: has the checkpoint of another fit, with other "
                 f"{named(error.differing)}. {_ANEW}"
             ) from error
-        except FileFormatError as error:
+        except DamagedCheckpointError as error:
             raise FileFormatError(f"{error} {_ANEW}") from error
 
     def close(self) -> None:
