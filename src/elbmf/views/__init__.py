@@ -1,0 +1,1 @@
+"""What is shown of a factorization, before anything is drawn: order, grids, support, errors."""
