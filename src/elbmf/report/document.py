@@ -118,8 +118,8 @@ class Matrix(TypedDict):
 
     ``row_edges`` and ``column_edges`` are the places at which bins begin, and the end. ``hit``,
     ``missed``, ``extra`` (u1) are shares of the cells of a bin: ones covered, ones not covered,
-    zeros covered, in 255ths, at least 1 where there is any. Without data, ``hit`` is what is covered,
-    and the others are None.
+    zeros covered, in 255ths, at least 1 where there is any. Without data, ``hit`` is what is
+    covered, and the others are None.
     """
 
     rows: int
@@ -236,7 +236,12 @@ class Recipe(TypedDict):
 
 
 class Document(TypedDict):
-    """A whole report. ``components`` are in the order of the model."""
+    """A whole report.
+
+    ``components`` are in the order of the model, ``component_order`` in that of the matrix shown.
+    ``label_of_rows`` (u2) has for each row that is kept the position of its label in
+    ``labels["classes"]``, 65535 for none. ``sets_title`` names the file of known sets of columns.
+    """
 
     format: Literal["elbmf-report"]
     format_version: int
