@@ -20,6 +20,7 @@ __all__ = [
     "hamming_loss",
     "loss_gap",
     "measures",
+    "measures_of",
     "recall",
     "relative_loss",
     "similarity",
@@ -78,17 +79,21 @@ def measures(
         ``loss``, ``relative_loss``, ``similarity``, ``recall``, ``precision``, with ``truth`` also
         ``recall_star``.
     """
-    counts = cover(A, U, V, n_jobs)
-    result: dict[str, float] = {
+    result = measures_of(cover(A, U, V, n_jobs))
+    if truth is not None:
+        result["recall_star"] = _recall(cover(truth, U, V, n_jobs))
+    return result
+
+
+def measures_of(counts: Cover) -> dict[str, float]:
+    """Compute all measures from what is counted already, see `measures`."""
+    return {
         "loss": counts.loss,
         "relative_loss": _relative_loss(counts),
         "similarity": _similarity(counts),
         "recall": _recall(counts),
         "precision": counts.hits / counts.covered if counts.covered else 1.0,
     }
-    if truth is not None:
-        result["recall_star"] = _recall(cover(truth, U, V, n_jobs))
-    return result
 
 
 def _relative_loss(counts: Cover) -> float:

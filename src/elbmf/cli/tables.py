@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from elbmf.numerals import number, share, size, times
+
 __all__ = ["figures", "number", "share", "shorten", "size", "table", "times"]
 
 
@@ -34,34 +36,6 @@ def figures(pairs: Sequence[tuple[str, str]]) -> str:
     """Lay out names and values in two columns."""
     width = max(len(name) for name, _ in pairs)
     return "\n".join(f"{name.ljust(width)}  {value}".rstrip() for name, value in pairs)
-
-
-def number(count: int) -> str:
-    """Write a whole number in groups of three digits."""
-    return f"{count:,}"
-
-
-def share(value: float | None) -> str:
-    """Write a share or ratio; None is one that is not finite."""
-    return "inf" if value is None else f"{value:.4f}"
-
-
-def size(n_bytes: float) -> str:
-    """Write a number of bytes."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:,.1f} TB"
-
-
-def times(seconds: float) -> str:
-    """Write a duration."""
-    if seconds < 100:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
 
 
 def shorten(

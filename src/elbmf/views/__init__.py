@@ -7,7 +7,7 @@ data; what they count into is as large as a picture, or as one side of the matri
 from elbmf.views.grid import ErrorGrid, error_grid
 from elbmf.views.order import BlockOrder, block_order
 from elbmf.views.overlap import ComponentOverlap, component_overlap
-from elbmf.views.support import Support, support
+from elbmf.views.support import Support, support, support_in_pieces
 
 __all__ = [
     "BlockOrder",
@@ -18,4 +18,5 @@ __all__ = [
     "component_overlap",
     "error_grid",
     "support",
+    "support_in_pieces",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,12 @@ from elbmf.kernels import grids
 from elbmf.matrix import BooleanMatrix
 from elbmf.threads import over_ranges
 
-__all__ = ["Support", "support"]
+__all__ = ["Support", "support", "support_in_pieces"]
 
 Counts = NDArray[np.int32]
+
+# Counts of so many pairs of a line and a component are made at a time.
+_PAIRS_AT_ONCE = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +68,45 @@ def support(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Support:
     U, V = boolean_factors(U, V, A.shape)
 
     def count(axis: int, partners: NDArray[np.bool_]) -> Counts:
-        indptr, indices = A.lines(axis)
-        packed = pack(np.ascontiguousarray(partners))
         counts = np.zeros((A.shape[axis], partners.shape[1]), dtype=np.int32)
-        over_ranges(
-            lambda low, high: grids.support_of_lines(indptr, indices, low, high, packed, counts),
-            A.shape[axis],
-            n_jobs,
-        )
+        for low, piece in support_in_pieces(A, axis, partners, n_jobs):
+            counts[low : low + len(piece)] = piece
         return counts
 
     return Support(count(0, V.T), count(1, U), U.sum(axis=0), V.sum(axis=1))
+
+
+def support_in_pieces(
+    A: BooleanMatrix, axis: int, partners: NDArray[np.bool_], n_jobs: int | None = None
+) -> Iterator[tuple[int, Counts]]:
+    """Count the ones of each line inside each component, for some lines at a time.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+    axis : int
+        Whether the lines are rows (0) or columns (1).
+    partners : ndarray of bool
+        The other side of the components, of shape (m, k) for rows and (n, k) for columns.
+    n_jobs : int, optional
+        Threads. All cores by default.
+
+    Yields
+    ------
+    low : int
+        The first of the lines.
+    counts : ndarray of int32, of shape (lines, k)
+    """
+    indptr, indices = A.lines(axis)
+    packed = pack(np.ascontiguousarray(partners))
+    count, k = A.shape[axis], partners.shape[1]
+    at_once = max(1, _PAIRS_AT_ONCE // max(k, 1))
+    for low in range(0, count, at_once):
+        starts = indptr[low : low + at_once + 1]
+        counts = np.zeros((len(starts) - 1, k), dtype=np.int32)
+
+        def fill(first: int, last: int, starts: Any = starts, counts: Counts = counts) -> None:
+            grids.support_of_lines(starts, indices, first, last, packed, counts)
+
+        over_ranges(fill, len(counts), n_jobs)
+        yield low, counts

@@ -1,0 +1,48 @@
+"""Numbers as they are written for people."""
+
+__all__ = ["counted", "number", "percent", "share", "size", "times"]
+
+
+def number(count: int) -> str:
+    """Write a whole number in groups of three digits."""
+    return f"{count:,}"
+
+
+def share(value: float | None) -> str:
+    """Write a share or ratio; None is one that is not finite."""
+    return "inf" if value is None else f"{value:.4f}"
+
+
+def size(n_bytes: float) -> str:
+    """Write a number of bytes."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:,.1f} TB"
+
+
+def times(seconds: float) -> str:
+    """Write a duration."""
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things; more than one thing ends in s."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(value: float) -> str:
+    """Write a share in percent: 100 % only where it is all, 0 % only where it is nothing."""
+    hundredths = 100 * value
+    if 0 < hundredths < 0.1:
+        return "less than 0.1 %"
+    if 99.9 < hundredths < 100:
+        return "more than 99.9 %"
+    if 0 < hundredths < 10 or 90 < hundredths < 100:
+        return f"{hundredths:.1f} %"
+    return f"{hundredths:.0f} %"

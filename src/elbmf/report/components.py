@@ -1,0 +1,158 @@
+"""What is said of each component."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.report.document import Component, Enriched, Member, Overlap, Span
+from elbmf.report.facts import Facts
+from elbmf.report.limits import Limits
+from elbmf.report.pictures import block_of
+from elbmf.report.sides import Side
+
+__all__ = ["components_of"]
+
+Ints = NDArray[np.int64]
+
+
+def components_of(
+    facts: Facts,
+    limits: Limits,
+    labels: Mapping[int, list[Enriched]],
+    sets: Mapping[int, list[Enriched]],
+) -> list[Component]:
+    """Describe all components.
+
+    Parameters
+    ----------
+    facts : Facts
+    limits : Limits
+    labels, sets : mapping of int to list of Enriched
+        What each component is rich in.
+    """
+    sides = [_Lists(side, limits) for side in (facts.rows, facts.columns)]
+    drawn = _drawn(facts, limits.blocks)
+    return [_component(facts, limits, at, *sides, at in drawn, labels, sets) for at in range(facts.k)]
+
+
+def _component(
+    facts: Facts,
+    limits: Limits,
+    at: int,
+    rows: _Lists,
+    columns: _Lists,
+    drawn: bool,
+    labels: Mapping[int, list[Enriched]],
+    sets: Mapping[int, list[Enriched]],
+) -> Component:
+    cover = facts.components
+    ones = None if facts.cover is None else facts.cover.ones
+    covered = None if cover is None else int(cover.covered[at])
+    block = None
+    if drawn:
+        block = block_of(facts, at, rows.members[at][0], columns.members[at][0], limits.block_side)
+    return Component(
+        component=at,
+        rows=int(facts.rows.sizes[at]),
+        columns=int(facts.columns.sizes[at]),
+        covered=covered,
+        alone=None if cover is None else int(cover.alone[at]),
+        precision=None if cover is None else _rounded(cover.precision[at]),
+        recall=None if covered is None or ones is None else _rounded(covered / max(ones, 1)),
+        bits_saved=None if facts.bits_saved is None else round(facts.bits_saved[at], 1),
+        top_rows=rows.top(at),
+        top_columns=columns.top(at),
+        weak_rows=rows.weak(at),
+        weak_columns=columns.weak(at),
+        near_rows=rows.near(at),
+        near_columns=columns.near(at),
+        row_spans=rows.spans(at),
+        column_spans=columns.spans(at),
+        overlaps=_overlaps(facts, at, limits.overlaps),
+        block=block,
+        labels=labels.get(at, [])[: limits.enriched],
+        sets=sets.get(at, [])[: limits.enriched],
+    )
+
+
+def _rounded(share: float) -> float:
+    """Cut off the digits that nobody looks at, but keep what is not 1 below it."""
+    return float(np.floor(1e6 * share + 0.5) / 1e6) if share < 1 - 1e-6 else float(share)
+
+
+def _drawn(facts: Facts, most: int) -> set[int]:
+    """Choose the components to draw: those that cover most ones, if they cover any."""
+    if facts.components is None:
+        return set()
+    covered = facts.components.covered
+    order = np.argsort(-covered, kind="stable")[:most]
+    return {int(at) for at in order if covered[at]}
+
+
+def _overlaps(facts: Facts, at: int, most: int) -> list[Overlap]:
+    rows, columns = facts.overlap.rows[at], facts.overlap.columns[at]
+    cells = rows * columns
+    others = np.flatnonzero((rows > 0) | (columns > 0))
+    others = others[others != at]
+    order = others[np.lexsort((-(rows + columns)[others], -cells[others]))[:most]]
+    return [
+        Overlap(
+            component=int(other),
+            rows=int(rows[other]),
+            columns=int(columns[other]),
+            cells=int(cells[other]),
+        )
+        for other in order
+    ]
+
+
+class _Lists:
+    """Lists of the lines of each component, on one side."""
+
+    def __init__(self, side: Side, limits: Limits) -> None:
+        self.members = side.members()
+        self._side = side
+        self._limits = limits
+
+    def top(self, at: int) -> list[Member]:
+        """Return the members that fit best."""
+        return self._listed(at, *self.members[at], slice(self._limits.members))
+
+    def weak(self, at: int) -> list[Member]:
+        """Return the members that fit worst, of those that do not fit perfectly."""
+        lines, ones = self.members[at]
+        if ones is None:
+            return []
+        fits = int((ones == self._side.partners[at]).sum())
+        first = max(fits, len(lines) - self._limits.outliers)
+        return self._listed(at, lines, ones, slice(first, None))[::-1]
+
+    def near(self, at: int) -> list[Member]:
+        """Return the lines outside that would fit best."""
+        if self._side.near is None:
+            return []
+        return self._listed(at, *self._side.near[at], slice(self._limits.outliers))
+
+    def _listed(self, at: int, lines: Ints, ones: Ints | None, part: slice) -> list[Member]:
+        chosen = lines[part].tolist()
+        if ones is None:
+            return [(line, None) for line in chosen]
+        size = max(int(self._side.partners[at]), 1)
+        return [
+            (line, _rounded(count / size))
+            for line, count in zip(chosen, ones[part].tolist(), strict=True)
+        ]
+
+    def spans(self, at: int) -> list[Span]:
+        """Return the longest stretches of the component, in the order in which they are shown."""
+        places = np.sort(self._side.place[self.members[at][0]])
+        if not places.size:
+            return []
+        breaks = np.flatnonzero(np.diff(places) > 1) + 1
+        begins = places[np.concatenate([[0], breaks])]
+        ends = places[np.concatenate([breaks - 1, [len(places) - 1]])] + 1
+        longest = np.sort(np.argsort(begins - ends, kind="stable")[: self._limits.spans])
+        return list(zip(begins[longest].tolist(), ends[longest].tolist(), strict=True))

@@ -1,0 +1,218 @@
+"""The content of a report, from a model and its data, as little as fits into a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from elbmf.errors import InputError
+from elbmf.io.model import SavedModel
+from elbmf.matrix import BooleanMatrix
+from elbmf.numerals import counted, number
+from elbmf.report import known
+from elbmf.report.axes import axis_of, kept_lines
+from elbmf.report.components import components_of
+from elbmf.report.document import FORMAT_VERSION, Component, Document, Member
+from elbmf.report.facts import Facts, facts_of
+from elbmf.report.known import KnownLabels, KnownSets
+from elbmf.report.limits import Limits, shortened
+from elbmf.report.pictures import matrix_of
+from elbmf.report.recipe import recipe_of, trace_of
+from elbmf.report.summary import data_name, summary_of
+
+__all__ = ["MOST_BYTES", "document"]
+
+MOST_BYTES = 9_000_000
+"""What a document takes at most, as JSON; the page has more around it."""
+
+
+def document(
+    model: SavedModel,
+    A: BooleanMatrix | None,
+    *,
+    memberships: Any = None,
+    labels: KnownLabels | None = None,
+    sets: KnownSets | None = None,
+    ranks: Mapping[str, Any] | None = None,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    limits: Limits | None = None,
+    most_bytes: int = MOST_BYTES,
+    n_jobs: int | None = None,
+) -> Document:
+    """Say all that a report says.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The factorization; what it does not note is left out.
+    A : BooleanMatrix or None
+        The data; without it, only the components themselves are known.
+    memberships : ndarray of bool, of shape (n, k), optional
+        Which row of the data is in which component, where its rows are not those of the model.
+    labels : KnownLabels, optional
+        Of the rows.
+    sets : KnownSets, optional
+        Of the columns.
+    ranks : mapping, optional
+        What a search over ranks noted: ``table``, a mapping of columns, and ``criterion``.
+    title : str, optional
+        Of the page.
+    notes : sequence of str
+        More warnings, such as that the data was not found.
+    limits : Limits, optional
+        How much of everything there is at most.
+    most_bytes : int
+        What the document takes at most, as JSON. What is largest is halved until it fits.
+    n_jobs : int, optional
+        Threads. All cores by default.
+
+    Raises
+    ------
+    InputError
+        If the data is not of the shape of the model, or labels are not those of its rows.
+    """
+    _check_shape(model, A, memberships)
+    limits = limits or Limits()
+    facts = facts_of(model, A, memberships, outliers=limits.outliers, n_jobs=n_jobs)
+    parts = _Parts(facts, labels, sets, ranks, title, notes)
+    while True:
+        made = parts.made(limits)
+        sizes = {name: len(json.dumps(part)) for name, part in made.items()}
+        if sum(sizes.values()) <= most_bytes:
+            return _whole(made)
+        smaller = _halved(limits, made, sizes)
+        if smaller == limits:
+            raise InputError(
+                f"A report of {counted(facts.k, 'component')} does not fit into "
+                f"{number(most_bytes)} bytes. Report fewer components."
+            )
+        limits = smaller
+
+
+def _check_shape(model: SavedModel, A: BooleanMatrix | None, memberships: Any) -> None:
+    if A is None:
+        return
+    rows, k, columns = model.shape
+    expected = (rows if memberships is None else memberships.shape[0], columns)
+    if A.shape != expected:
+        raise InputError(
+            f"The data must be the matrix that the model was made from, {expected[0]}×"
+            f"{expected[1]}; got {A.shape[0]}×{A.shape[1]}."
+        )
+
+
+class _Parts:
+    """Makes the parts of a document, those anew whose limits have changed."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        labels: KnownLabels | None,
+        sets: KnownSets | None,
+        ranks: Mapping[str, Any] | None,
+        title: str | None,
+        notes: Sequence[str],
+    ) -> None:
+        self._facts = facts
+        self._compared = None if labels is None else known.compare(facts, labels)
+        self._rich = None if sets is None else known.rich_in_sets(facts, sets)
+        self._sets_title = None if sets is None else sets.title
+        self._ranks, self._title, self._notes = ranks, title, notes
+        self._cache: dict[str, tuple[Any, Any]] = {}
+
+    def made(self, limits: Limits) -> dict[str, Any]:
+        """Return all parts by name, and `components` among them."""
+        facts, compared = self._facts, self._compared
+        components = self._cached("components", limits, _COMPONENT_LIMITS, self._components)
+        kept_rows, kept_columns = (
+            kept_lines(side, most, _listed(components, names))
+            for side, most, names in (
+                (facts.rows, limits.rows, ("top_rows", "weak_rows", "near_rows")),
+                (facts.columns, limits.columns, ("top_columns", "weak_columns", "near_columns")),
+            )
+        )
+        axis: dict[str, Callable[[Limits], Any]] = {
+            "rows": lambda limits: axis_of(facts.rows, kept_rows, limits.name),
+            "columns": lambda limits: axis_of(facts.columns, kept_columns, limits.name),
+        }
+        # Which lines are kept depends on the lists, too.
+        lines = (*_LIST_LIMITS, "name")
+        parts = {
+            "components": components,
+            "rows": self._cached("rows", limits, (*lines, "rows"), axis["rows"]),
+            "columns": self._cached("columns", limits, (*lines, "columns"), axis["columns"]),
+            "matrix": self._cached("matrix", limits, ("side", "cells"), partial(matrix_of, facts)),
+            "labels": None,
+            "label_of_rows": None,
+            "trace": trace_of(facts.model.info, limits),
+            "recipe": recipe_of(facts.model.info, limits),
+            "component_order": facts.order.components.tolist(),
+            "sets_title": self._sets_title and shortened(self._sets_title, limits.name),
+            "title": shortened(self._title or _default_title(facts), limits.name),
+        }
+        kept = len(kept_rows), len(kept_columns)
+        parts["summary"] = summary_of(facts, limits, self._ranks, self._notes, kept)
+        if compared is not None:
+            parts["labels"] = known.labels_of(compared, limits)
+            parts["label_of_rows"] = known.label_of_rows(compared, limits, kept_rows)
+        return parts
+
+    def _components(self, limits: Limits) -> list[Component]:
+        labels = {} if self._compared is None else known.rich_in_labels(self._compared, limits)
+        sets = {} if self._rich is None else known.listed_sets(self._rich, limits)
+        return components_of(self._facts, limits, labels, sets)
+
+    def _cached(
+        self, name: str, limits: Limits, of: Sequence[str], make: Callable[[Limits], Any]
+    ) -> Any:
+        key = tuple(getattr(limits, each) for each in of)
+        if name not in self._cache or self._cache[name][0] != key:
+            self._cache[name] = key, make(limits)
+        return self._cache[name][1]
+
+
+_LIST_LIMITS = ("members", "outliers", "spans", "overlaps", "enriched")
+_COMPONENT_LIMITS = (*_LIST_LIMITS, "blocks", "block_side", "name")
+
+
+def _listed(components: list[Component], names: Sequence[str]) -> list[list[Member]]:
+    return [component[name] for component in components for name in names]  # type: ignore[literal-required]
+
+
+def _default_title(facts: Facts) -> str:
+    name = data_name(facts.model.info)
+    components = counted(facts.k, "component")
+    return components if name is None else f"{name}: {components}"
+
+
+def _whole(parts: dict[str, Any]) -> Document:
+    return Document(format="elbmf-report", format_version=FORMAT_VERSION, **parts)
+
+
+def _halved(limits: Limits, made: Mapping[str, Any], sizes: Mapping[str, int]) -> Limits:
+    """Halve what is largest, of what can be halved."""
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        for ways in _ways(name, made[name], limits):
+            smaller = limits.halved(*ways)
+            if smaller != limits:
+                return smaller
+    return limits
+
+
+def _ways(name: str, part: Any, limits: Limits) -> list[tuple[str, ...]]:
+    """Return which limits make a part smaller, those first that matter most."""
+    if name in ("rows", "columns"):
+        names = part["names"]
+        long = names is not None and 2 * len(names["data"]) > len(json.dumps(part))
+        # Few letters do tell lines apart, no letters at all do not.
+        return [("name",), (name,)] if long and limits.name > 60 else [(name,)]
+    if name == "components":
+        blocks = sum(len(json.dumps(each["block"])) for each in part)
+        lists = [_LIST_LIMITS, ("blocks",)]
+        return lists[::-1] if 2 * blocks > len(json.dumps(part)) else lists
+    if name in ("labels", "label_of_rows"):
+        return [("classes",)]
+    return {"matrix": [("cells",)], "trace": [("epochs",)]}.get(name, [("text",)])

@@ -1,0 +1,163 @@
+"""What a report is made from: everything that is counted in the data, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.boolean import Bools, ComponentCover, Cover, component_cover, cover
+from elbmf.criteria import savings
+from elbmf.io.model import SavedModel
+from elbmf.matrix import BooleanMatrix
+from elbmf.report.sides import Side, side_of
+from elbmf.views import BlockOrder, ComponentOverlap, block_order, component_overlap
+
+__all__ = ["Facts", "facts_of"]
+
+# What components save is worked out anew where it is not noted, and so many ones times components
+# are not too many for that.
+_MOST_FOR_SAVINGS = 2_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is counted of a factorization; without data, what needs it is None.
+
+    Parameters
+    ----------
+    model : SavedModel
+        Names and notes.
+    A : BooleanMatrix or None
+        The data.
+    U, V : ndarray of bool
+        The factors.
+    described : bool
+        Whether the rows of U are not those of the model, but were described by its components.
+    order : BlockOrder
+        In which the matrix is shown.
+    overlap : ComponentOverlap
+    cover : Cover or None
+    components : ComponentCover or None
+    bits_saved : list of float or None
+        By each component.
+    rows, columns : Side
+    n_jobs : int or None
+        Threads.
+    """
+
+    model: SavedModel
+    A: BooleanMatrix | None
+    U: Bools
+    V: Bools
+    described: bool
+    order: BlockOrder
+    overlap: ComponentOverlap
+    cover: Cover | None
+    components: ComponentCover | None
+    bits_saved: list[float] | None
+    rows: Side
+    columns: Side
+    n_jobs: int | None
+
+    @property
+    def k(self) -> int:
+        """Number of components."""
+        return self.V.shape[0]
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which components have rows and columns; of a stream, of which rows are not kept, columns.
+
+        See Also
+        --------
+        of_stream
+        """
+        has_columns = self.columns.sizes > 0
+        return has_columns if self.of_stream else has_columns & (self.rows.sizes > 0)
+
+    @property
+    def of_stream(self) -> bool:
+        """Whether rows are not known, for the model is that of a stream."""
+        return self.A is None and "stream" in self.model.info
+
+    @property
+    def changed(self) -> bool:
+        """Whether the data is not what the model was made from, by the number of wrong cells."""
+        noted = (self.model.info.get("measures") or {}).get("loss")
+        return (
+            self.cover is not None
+            and not self.described
+            and noted is not None
+            and noted != self.cover.loss
+        )
+
+
+def facts_of(
+    model: SavedModel,
+    A: BooleanMatrix | None,
+    U: Any = None,
+    *,
+    outliers: int,
+    n_jobs: int | None = None,
+) -> Facts:
+    """Count what a report says.
+
+    Parameters
+    ----------
+    model : SavedModel
+    A : BooleanMatrix or None
+        The data, of the shape of the model.
+    U : ndarray of bool, optional
+        Memberships of the rows of the data, where these are not those of the model.
+    outliers : int
+        Lines outside a component that fit best, how many to find.
+    n_jobs : int, optional
+        Threads. All cores by default.
+    """
+    described = U is not None
+    U = U if described else model.U.toarray()
+    V = model.V.toarray()
+    row_sums, column_sums = (None, None) if A is None else (_sums(A, 0), _sums(A, 1))
+    order = block_order(U, V, row_sums=row_sums, column_sums=column_sums)
+    covered = None if A is None else cover(A, U, V, n_jobs)
+    members = sparse.csr_array(U) if described else model.U
+    of_columns = sparse.csr_array(model.V.T)
+    row_names = None if described else model.row_names
+    found = Facts(
+        model=model,
+        A=A,
+        U=U,
+        V=V,
+        described=described,
+        order=order,
+        overlap=component_overlap(U, V),
+        cover=covered,
+        components=None if A is None else component_cover(A, U, V, n_jobs),
+        bits_saved=None,
+        rows=side_of(A, 0, members, V.T, row_names, order.rows, outliers, n_jobs),
+        columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
+        n_jobs=n_jobs,
+    )
+    object.__setattr__(found, "bits_saved", _bits_saved(found))
+    return found
+
+
+def _sums(A: BooleanMatrix, axis: int) -> NDArray[np.int64]:
+    return np.diff(A.lines(axis)[0])
+
+
+def _bits_saved(facts: Facts) -> list[float] | None:
+    """Return what is noted, unless that is of other data; then, what is saved here."""
+    noted = facts.model.info.get("bits_saved")
+    if noted is not None and len(noted) == facts.k and not (facts.changed or facts.described):
+        return [float(bits) for bits in noted]
+    if facts.A is None or facts.A.ones * facts.k > _MOST_FOR_SAVINGS:
+        return None
+    found = savings(facts.A, facts.U, facts.V, facts.n_jobs)
+    bits = np.empty(facts.k)
+    bits[found.order] = found.saved
+    return bits.tolist()

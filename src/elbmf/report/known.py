@@ -1,0 +1,216 @@
+"""What is known about rows and columns, against components: labels, and sets of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.enrichment import Enrichment, NamedSet, enrichment
+from elbmf.errors import InputError
+from elbmf.labels import ComponentLabels, component_labels, is_known
+from elbmf.report.document import Enriched, LabelClass, Labels
+from elbmf.report.facts import Facts
+from elbmf.report.limits import Limits, shortened
+from elbmf.report.packing import pack_numbers
+from elbmf.report.sides import NOWHERE
+from elbmf.significance import adjusted_log_p, log_upper_tail
+
+__all__ = [
+    "KnownLabels",
+    "KnownSets",
+    "compare",
+    "label_of_rows",
+    "labels_of",
+    "listed_sets",
+    "rich_in_labels",
+    "rich_in_sets",
+]
+
+# What is less significant, once adjusted for the number of tests, is not said.
+_MOST_P = 0.05
+
+# A number that JSON can hold in place of the logarithm of nothing.
+_LEAST_LOG10 = -99999.0
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLabels:
+    """Labels of the rows.
+
+    Parameters
+    ----------
+    values : sequence
+        One for each row: text or numbers; None, NaN and empty text stand for an unknown label.
+    title : str
+        What the labels are.
+    """
+
+    values: Sequence[Any]
+    title: str = "label"
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSets:
+    """Known sets of columns.
+
+    Parameters
+    ----------
+    sets : sequence of NamedSet
+    title : str
+        Where they are from.
+    ignore_case, cut_at
+        How names of columns are compared, see `elbmf.enrichment.enrichment`.
+    """
+
+    sets: Sequence[NamedSet]
+    title: str = "sets"
+    ignore_case: bool = False
+    cut_at: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Components against labels, and which label each row has."""
+
+    title: str
+    found: ComponentLabels
+    codes: NDArray[np.int64]
+
+
+def compare(facts: Facts, labels: KnownLabels) -> _Compared:
+    """Compare the components with labels of the rows.
+
+    Raises
+    ------
+    InputError
+        If there is not one label for each row, or no label is known.
+    """
+    values = labels.values.tolist() if hasattr(labels.values, "tolist") else list(labels.values)
+    rows = facts.U.shape[0]
+    if len(values) != rows:
+        raise InputError(f"labels must be one for each of the {rows} rows; got {len(values)}.")
+    known = is_known(values)
+    if not known.any():
+        raise InputError(
+            "labels: none of them is known. Pass text or numbers; None, NaN and empty text stand "
+            "for what is not known."
+        )
+    found = component_labels(facts.U, values)
+    position = {label: at for at, label in enumerate(found.classes)}
+    codes = np.full(rows, -1, dtype=np.int64)
+    codes[known] = [position[label] for label, has in zip(values, known, strict=True) if has]
+    return _Compared(labels.title, found, codes)
+
+
+def _shown(compared: _Compared, limits: Limits) -> NDArray[np.int64]:
+    """Choose the classes to show, the largest ones, in their own order."""
+    sizes = compared.found.class_sizes
+    return np.sort(np.argsort(-sizes, kind="stable")[: min(limits.classes, NOWHERE - 1)])
+
+
+def labels_of(compared: _Compared, limits: Limits) -> Labels:
+    """Say how components and labels go together."""
+    found, shown = compared.found, _shown(compared, limits)
+    best, nmi = found.best_components(), found.best_nmi()
+    return Labels(
+        title=shortened(compared.title, limits.name),
+        classes=[
+            LabelClass(
+                name=shortened(str(found.classes[at]), limits.name),
+                size=int(found.class_sizes[at]),
+                component=int(best[at]),
+                nmi=round(float(nmi[at]), 4),
+            )
+            for at in shown.tolist()
+        ],
+        nmi=[[round(value, 4) for value in row] for row in found.nmi[:, shown].tolist()],
+        order=found.components_by_class().tolist(),
+        mean_nmi=float(nmi.mean()),
+        unlabelled=int((compared.codes < 0).sum()),
+    )
+
+
+def label_of_rows(compared: _Compared, limits: Limits, kept: NDArray[np.int64]) -> Any:
+    """Pack the label of each row that is kept, as its position among those shown."""
+    place = np.full(len(compared.found.classes) + 1, NOWHERE, dtype=np.int64)
+    shown = _shown(compared, limits)
+    place[shown] = np.arange(len(shown))
+    # Rows without a label have -1, which is the last entry.
+    return pack_numbers(place[compared.codes[kept]], "u2")
+
+
+def rich_in_labels(compared: _Compared, limits: Limits) -> dict[int, list[Enriched]]:
+    """Find the labels that each component has more of than chance, the most significant first."""
+    found = compared.found
+    background = int(found.class_sizes.sum())
+    rich: dict[int, list[Enriched]] = {}
+    for component, drawn in enumerate(found.component_sizes):
+        overlap = found.overlap[component]
+        log_p = log_upper_tail(overlap, background, found.class_sizes, drawn)
+        adjusted = adjusted_log_p(log_p)
+        good = np.flatnonzero((overlap > 0) & (adjusted <= np.log(_MOST_P)))
+        order = good[np.lexsort((-overlap[good], log_p[good]))][: limits.enriched]
+        rich[component] = [
+            Enriched(
+                name=shortened(str(found.classes[at]), limits.name),
+                size=int(found.class_sizes[at]),
+                overlap=int(overlap[at]),
+                fold=round(
+                    float(overlap[at] * background / (found.class_sizes[at] * drawn)), 3
+                ),
+                log10_p=_log10(adjusted[at] / np.log(10)),
+                nmi=round(float(found.nmi[component, at]), 4),
+            )
+            for at in order.tolist()
+        ]
+    return rich
+
+
+def _log10(value: float) -> float:
+    return round(max(float(value), _LEAST_LOG10), 3)
+
+
+def rich_in_sets(facts: Facts, known: KnownSets) -> list[Enrichment]:
+    """Find the known sets that the columns of each component are rich in.
+
+    Raises
+    ------
+    InputError
+        If columns have no names, or none that is in a set.
+    """
+    if facts.columns.names is None:
+        raise InputError(
+            "sets: the columns have no names, which the sets could be compared with. Fit data that "
+            "names its columns, such as a csv file with a header or a data frame."
+        )
+    return enrichment(
+        facts.model.V,
+        facts.columns.names,
+        known.sets,
+        ignore_case=known.ignore_case,
+        cut_at=known.cut_at,
+        max_adjusted_p=_MOST_P,
+    )
+
+
+def listed_sets(found: Iterable[Enrichment], limits: Limits) -> dict[int, list[Enriched]]:
+    """Say which sets each component is rich in, the most significant first."""
+    return {
+        component: [
+            Enriched(
+                name=shortened(each.set, limits.name),
+                size=each.set_size,
+                overlap=each.overlap,
+                fold=round(each.fold_enrichment, 3),
+                log10_p=_log10(each.log10_adjusted_p),
+                members=[shortened(name, limits.name) for name in each.genes[: limits.members]],
+            )
+            for each in list(group)[: limits.enriched]
+        ]
+        for component, group in groupby(found, key=lambda each: each.component)
+    }

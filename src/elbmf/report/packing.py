@@ -1,0 +1,42 @@
+"""Arrays and text as a page holds them: compressed, and written in letters."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbmf.report.document import Packed
+
+__all__ = ["pack_json", "pack_numbers"]
+
+Width = Literal["u1", "u2", "u4"]
+
+
+def pack_numbers(values: ArrayLike, width: Width | None = None) -> Packed:
+    """Pack whole numbers from 0 on; by default as narrow as they allow."""
+    numbers = np.asarray(values)
+    if width is None:
+        most = int(numbers.max(initial=0))
+        width = "u1" if most < 1 << 8 else "u2" if most < 1 << 16 else "u4"
+    content = np.ascontiguousarray(numbers, dtype=f"<{width}").tobytes()
+    return Packed(type=width, length=int(numbers.size), data=_deflated(content))
+
+
+def pack_json(values: list[Any]) -> Packed:
+    """Pack a list as JSON; characters that no text can hold (lone surrogates) are escaped."""
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:
+        content = json.dumps(values, allow_nan=False, separators=(",", ":")).encode()
+    return Packed(type="json", length=len(values), data=_deflated(content))
+
+
+def _deflated(content: bytes) -> str:
+    compressor = zlib.compressobj(level=6, wbits=-zlib.MAX_WBITS)
+    return base64.b64encode(compressor.compress(content) + compressor.flush()).decode("ascii")

@@ -1,0 +1,196 @@
+"""Rows and columns: which components hold each line, and how well it fits there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.matrix import BooleanMatrix
+from elbmf.views import support_in_pieces
+
+__all__ = ["NOWHERE", "Side", "side_of"]
+
+Ints = NDArray[np.int64]
+
+NOWHERE = 65535
+"""Stands for no component."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The rows or the columns.
+
+    Parameters
+    ----------
+    names : list of str or None
+    place : ndarray of int64
+        Where each line is shown.
+    starts, holders : ndarray of int64
+        Line i is in the components ``holders[starts[i]:starts[i + 1]]``.
+    sizes, partners : ndarray of int64, of length k
+        Lines of each component on this side, and on the other.
+    ones : ndarray of int64 or None
+        Of each line. This and what follows are None without data.
+    support : ndarray of int64 or None
+        Beside ``holders``: the ones of the line among the component's other side.
+    nearest, nearest_support : ndarray of int64 or None
+        The component that a line in none would fit best, and its ones there; `NOWHERE` and 0 for
+        lines that are in some, or that have no ones in any.
+    near : list of (ndarray, ndarray) or None
+        For each component the lines outside that would fit best, and their ones there.
+    """
+
+    names: list[str] | None
+    place: Ints
+    starts: Ints
+    holders: Ints
+    sizes: Ints
+    partners: Ints
+    ones: Ints | None
+    support: Ints | None
+    nearest: Ints | None
+    nearest_support: Ints | None
+    near: list[tuple[Ints, Ints]] | None
+
+    @property
+    def count(self) -> int:
+        """Number of lines."""
+        return len(self.place)
+
+    @property
+    def held(self) -> Ints:
+        """Number of components that each line is in."""
+        return np.diff(self.starts)
+
+    def members(self) -> list[tuple[Ints, Ints | None]]:
+        """Return for each component its lines and their ones there, those first that fit best.
+
+        Of lines that fit as well, those come first that have fewest ones elsewhere.
+        """
+        lines = np.repeat(np.arange(self.count), self.held)
+        if self.support is None or self.ones is None:
+            order = np.lexsort((lines, self.holders))
+        else:
+            order = np.lexsort((lines, self.ones[lines], -self.support, self.holders))
+        edges = np.concatenate([[0], np.cumsum(self.sizes)])
+        parts = [order[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+        return [
+            (lines[part], None if self.support is None else self.support[part]) for part in parts
+        ]
+
+
+def side_of(
+    A: BooleanMatrix | None,
+    axis: int,
+    members: sparse.csr_array,
+    partners: NDArray[np.bool_],
+    names: list[str] | None,
+    order: Ints,
+    outliers: int,
+    n_jobs: int | None,
+) -> Side:
+    """Count one side.
+
+    Parameters
+    ----------
+    A : BooleanMatrix or None
+        The data.
+    axis : int
+        0 for rows, 1 for columns.
+    members : sparse array of shape (lines, k)
+        Which line is in which component.
+    partners : ndarray of bool, of shape (lines of the other side, k)
+        The same of the other side.
+    names : list of str or None
+    order : ndarray of int64
+        The line in each place.
+    outliers : int
+        Lines outside a component to find.
+    n_jobs : int or None
+    """
+    members.sort_indices()
+    starts, holders = members.indptr.astype(np.int64), members.indices.astype(np.int64)
+    k = members.shape[1]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    counts: dict[str, Any] = {}
+    if A is not None:
+        tally = _Tally(starts, holders, partners.sum(axis=0), outliers)
+        for low, piece in support_in_pieces(A, axis, partners, n_jobs):
+            tally.add(low, piece)
+        counts = {"ones": np.diff(A.lines(axis)[0]), **tally.result()}
+    empty = dict.fromkeys(("ones", "support", "nearest", "nearest_support", "near"))
+    return Side(
+        names=names,
+        place=place,
+        starts=starts,
+        holders=holders,
+        sizes=np.bincount(holders, minlength=k),
+        partners=partners.sum(axis=0, dtype=np.int64),
+        **{**empty, **counts},
+    )
+
+
+class _Tally:
+    """Takes from the counts of all lines and components, piece by piece, what is to be said."""
+
+    def __init__(self, starts: Ints, holders: Ints, partners: Ints, outliers: int) -> None:
+        self._starts, self._holders = starts, holders
+        self._sizes = np.maximum(partners, 1)
+        self._outliers = outliers
+        lines = len(starts) - 1
+        self._support = np.zeros(len(holders), dtype=np.int64)
+        self._nearest = np.full(lines, NOWHERE, dtype=np.int64)
+        self._nearest_support = np.zeros(lines, dtype=np.int64)
+        nothing = np.empty((0, len(partners)), dtype=np.int64)
+        self._near_lines, self._near_counts = nothing, nothing
+
+    def add(self, low: int, counts: NDArray[np.int32]) -> None:
+        """Take the counts of some lines."""
+        held = np.diff(self._starts[low : low + len(counts) + 1])
+        mine = slice(self._starts[low], self._starts[low + len(counts)])
+        lines = np.repeat(np.arange(len(counts)), held)
+        self._support[mine] = counts[lines, self._holders[mine]]
+        self._find_nearest(low, counts, np.flatnonzero(held == 0))
+        # Members are no outliers.
+        counts[lines, self._holders[mine]] = 0
+        self._find_near(low, counts)
+
+    def _find_nearest(self, low: int, counts: NDArray[np.int32], loose: Ints) -> None:
+        if not (loose.size and counts.shape[1]):
+            return
+        ones = counts[loose]
+        # Of equal shares, that of more ones is the better fit.
+        best = np.argmax(ones / self._sizes + 1e-12 * ones, axis=1)
+        most = ones[np.arange(len(loose)), best]
+        fits = most > 0
+        self._nearest[low + loose[fits]] = np.minimum(best[fits], NOWHERE)
+        self._nearest_support[low + loose[fits]] = most[fits]
+
+    def _find_near(self, low: int, counts: NDArray[np.int32]) -> None:
+        wanted = min(self._outliers, len(counts))
+        # The first of equals comes first, so keys differ.
+        keys = counts.T.astype(np.int64) * len(counts) - np.arange(len(counts))
+        found = np.argpartition(keys, len(counts) - wanted, axis=1)[:, len(counts) - wanted :].T
+        lines = np.concatenate([self._near_lines, low + found])
+        ones = np.concatenate([self._near_counts, np.take_along_axis(counts, found, axis=0)])
+        order = np.lexsort((lines, -ones), axis=0)[: self._outliers]
+        self._near_lines = np.take_along_axis(lines, order, axis=0)
+        self._near_counts = np.take_along_axis(ones, order, axis=0)
+
+    def result(self) -> dict[str, Any]:
+        """Return what `Side` has of it."""
+        near = []
+        for lines, ones in zip(self._near_lines.T, self._near_counts.T, strict=True):
+            fits = ones > 0
+            near.append((lines[fits], ones[fits]))
+        return {
+            "support": self._support,
+            "nearest": self._nearest,
+            "nearest_support": self._nearest_support,
+            "near": near,
+        }

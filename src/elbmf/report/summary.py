@@ -1,0 +1,323 @@
+"""The first screen: what was factorized, how well, and what is to be known before believing it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from elbmf.criteria import CRITERIA
+from elbmf.estimators import METHODS
+from elbmf.metrics import measures_of
+from elbmf.numerals import counted, number, percent
+from elbmf.report.document import Curve, Rank, Summary
+from elbmf.report.facts import Facts
+from elbmf.report.limits import Limits, shortened
+from elbmf.selection import TITLES
+
+__all__ = ["data_name", "method_name", "summary_of"]
+
+# Below this share of the ones covered, or of the covered cells that are ones, little is explained.
+_LITTLE = 0.5
+_MOST_NAMED = 10
+
+
+def summary_of(
+    facts: Facts,
+    limits: Limits,
+    ranks: Mapping[str, Any] | None,
+    notes: Sequence[str],
+    kept: tuple[int, int],
+) -> Summary:
+    """Say what was factorized, and how well.
+
+    Parameters
+    ----------
+    facts : Facts
+    limits : Limits
+    ranks : mapping, optional
+        What a search over ranks noted: ``table`` and ``criterion``.
+    notes : sequence of str
+        More warnings.
+    kept : (int, int)
+        Rows and columns that the page holds.
+    """
+    info = facts.model.info
+    noted = info.get("data") or {}
+    rows, columns = facts.U.shape[0], facts.V.shape[1]
+    if facts.of_stream:
+        rows = int(info["stream"].get("rows", rows))
+    ones, missing = noted.get("ones"), int(noted.get("missing") or 0)
+    missed, extra, measures = _noted_errors(info)
+    if facts.A is not None and facts.cover is not None:
+        ones, missing = facts.A.ones, facts.A.cells - facts.A.known
+        missed, extra = facts.cover.missed, facts.cover.extra
+        measures = _finite(measures_of(facts.cover))
+    known = rows * columns - missing
+    made = Summary(
+        rows=rows,
+        columns=columns,
+        components=facts.k,
+        used=int(facts.used.sum()),
+        ones=ones,
+        missing=missing,
+        density=None if ones is None or not known else ones / known,
+        missed=missed,
+        extra=extra,
+        measures=measures,
+        method=method_name(info),
+        seconds=info.get("seconds"),
+        rank=_rank(facts, ones, ranks),
+        sentences=[],
+        warnings=[],
+    )
+    made["sentences"] = [
+        *_what(facts, made),
+        *_how_well(made),
+        *_left_out(facts),
+        *_kept(facts, kept),
+    ]
+    warnings = [*notes, *_warnings(facts, made)]
+    made["warnings"] = [shortened(text, limits.text) for text in dict.fromkeys(warnings)]
+    return made
+
+
+def method_name(info: Mapping[str, Any]) -> str:
+    """Return what the method is called."""
+    name = str(info.get("method", "unknown"))
+    return METHODS[name].__name__ if name in METHODS else name
+
+
+def data_name(info: Mapping[str, Any]) -> str | None:
+    """Return the name of the data, if it is noted."""
+    name = (info.get("data") or {}).get("file")
+    return None if name is None else str(name)
+
+
+def _finite(measures: Mapping[str, float | None]) -> dict[str, float]:
+    return {
+        name: float(value)
+        for name, value in measures.items()
+        if value is not None and math.isfinite(value)
+    }
+
+
+def _noted_errors(
+    info: Mapping[str, Any],
+) -> tuple[int | None, int | None, dict[str, float] | None]:
+    """Return missed, extra and measures as of the fit."""
+    measures = info.get("measures")
+    ones = (info.get("data") or {}).get("ones")
+    if not measures:
+        return None, None, None
+    finite = _finite(measures)
+    if ones is None or "loss" not in finite or "recall" not in finite:
+        return None, None, finite
+    missed = round(ones * (1 - finite["recall"]))
+    return missed, int(finite["loss"]) - missed, finite
+
+
+# --- sentences ---
+
+
+def _what(facts: Facts, made: Summary) -> list[str]:
+    name = data_name(facts.model.info) or "The matrix"
+    size = f"{counted(made['rows'], 'row')} and {counted(made['columns'], 'column')}"
+    text = f"{name} has {size}"
+    if made["ones"] is not None and made["density"] is not None:
+        text += f"; {number(made['ones'])} cells are ones ({percent(made['density'])})"
+    if made["missing"]:
+        verb = "is" if made["missing"] == 1 else "are"
+        text += f"; {counted(made['missing'], 'cell')} {verb} missing"
+        text += " and counts for nothing" if made["missing"] == 1 else " and count for nothing"
+    parts = "a group of rows and the columns that they have in common"
+    into = f"It was factorized into {counted(made['components'], 'component')}, "
+    return [f"{text}.", into + (f"each {parts}." if made["components"] != 1 else f"{parts}.")]
+
+
+def _how_well(made: Summary) -> list[str]:
+    measures = made["measures"]
+    if not measures or "recall" not in measures or "precision" not in measures:
+        return []
+    whose = "The component covers" if made["components"] == 1 else (
+        f"The {number(made['components'])} components cover"
+    )
+    it = "it covers" if made["components"] == 1 else "they cover"
+    text = f"{whose} {percent(measures['recall'])} of the ones"
+    if measures["recall"] == 0:
+        return [f"{text}."]
+    zeros = 1 - measures["precision"]
+    text += f"; {percent(zeros)} of what {it} are zeros." if zeros else ", and no zero."
+    sentences = [text]
+    if made["missed"] is not None and made["extra"] is not None:
+        wrong = made["missed"] + made["extra"]
+        verb = "is" if wrong == 1 else "are"
+        sentences.append(
+            "No cell is wrong."
+            if not wrong
+            else f"{counted(wrong, 'cell')} {verb} wrong in all: {number(made['missed'])} ones "
+            f"are missed, {number(made['extra'])} zeros are covered."
+        )
+    return sentences
+
+
+def _left_out(facts: Facts) -> list[str]:
+    """Say how many lines are in no component."""
+    sides = [("column", facts.columns)]
+    if not facts.of_stream:
+        sides.insert(0, ("row", facts.rows))
+    parts = [
+        counted(loose, noun)
+        for noun, side in sides
+        if (loose := int((side.held == 0).sum()))
+    ]
+    if not parts:
+        return []
+    one = len(parts) == 1 and parts[0].startswith("1 ")
+    return [f"{' and '.join(parts)} {'is' if one else 'are'} in no component."]
+
+
+def _kept(facts: Facts, kept: tuple[int, int]) -> list[str]:
+    parts = [
+        f"{number(count)} of the {counted(side.count, noun)}"
+        for count, noun, side in zip(
+            kept, ("row", "column"), (facts.rows, facts.columns), strict=True
+        )
+        if count < side.count
+    ]
+    if not parts:
+        return []
+    return [
+        f"So that the page stays small, it holds the names of {' and '.join(parts)}: those in "
+        "components first."
+    ]
+
+
+# --- the number of components ---
+
+
+def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Rank:
+    info = facts.model.info
+    search = info.get("rank_search")
+    history = info.get("history") or {}
+    if ranks is None and search is not None and "rank" in history:
+        ranks = {"table": history, "criterion": search.get("criterion", "mdl")}
+    if search is None:
+        asked = (info.get("parameters") or {}).get("n_components")
+        text = (
+            "The method itself found how many components it needs."
+            if asked is None and "parameters" in info
+            else f"The number of components, {number(facts.k)}, was given."
+        )
+        return Rank(chosen=False, text=text, curve=None)
+    title = TITLES.get(search.get("criterion", ""), str(search.get("criterion")))
+    looked = f"of all numbers of components up to {number(search['highest'])} that were looked at"
+    count = search["n_components"]
+    text = (
+        f"The {title} is least with {counted(count, 'component')}, {looked}."
+        if count
+        else f"The {title} is least with no component at all, {looked}; one is shown all the same."
+    )
+    return Rank(chosen=True, text=text, curve=None if ranks is None else _curve(ranks, ones))
+
+
+def _curve(ranks: Mapping[str, Any], ones: int | None) -> Curve | None:
+    table, criterion = ranks["table"], ranks["criterion"]
+    if criterion not in table:
+        return None
+    losses = table.get("relative_loss")
+    if losses is None and ones:
+        losses = [loss / ones for loss in table.get("loss", [])]
+    looked = [int(rank) for rank in table["rank"]]
+    return Curve(
+        ranks=looked,
+        relative_loss=_numbers(losses) if losses is not None else [None] * len(looked),
+        criterion=_numbers(table[criterion]),
+        title=TITLES.get(criterion, str(criterion)),
+        unit=CRITERIA[criterion].unit if criterion in CRITERIA else "",
+    )
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [
+        None if value is None or not math.isfinite(value) else float(f"{value:.7g}")
+        for value in values
+    ]
+
+
+# --- warnings ---
+
+
+def _warnings(facts: Facts, made: Summary) -> list[str]:
+    info = facts.model.info
+    said = [str(text) for text in info.get("warnings") or []]
+    if info.get("interrupted"):
+        said.append("The fit was interrupted: this is what had been found until then.")
+    if facts.of_stream:
+        said.append(
+            "The model was learned from a stream and keeps no rows. Make the report with a file of "
+            "rows to see how its components describe them."
+        )
+    elif facts.A is None:
+        said.append(
+            "The data is not at hand, so the report knows the components alone, not where they "
+            "err. Make it again with the data."
+        )
+    if facts.described:
+        said.append(
+            "The rows of the data are not those that the model was made from. Each was described "
+            "by the components that fit it best."
+        )
+    if facts.changed and facts.cover is not None:
+        said.append(
+            f"The data is not as it was when the model was made: {number(info['measures']['loss'])}"
+            f" cells were wrong then, {number(facts.cover.loss)} are now. All figures are of the "
+            "data as it is now."
+        )
+    return said + _unused(facts, made) + _poor(made) + _worthless(facts)
+
+
+def _unused(facts: Facts, made: Summary) -> list[str]:
+    empty = made["components"] - made["used"]
+    if not empty:
+        return []
+    verb = "is" if empty == 1 else "are"
+    exact = made["missed"] == 0 and made["extra"] == 0
+    why = ": the others already leave no error" if exact else ""
+    return [f"{number(empty)} of the {counted(facts.k, 'component')} {verb} empty{why}."]
+
+
+def _poor(made: Summary) -> list[str]:
+    measures = made["measures"] or {}
+    said = []
+    if made["ones"] and measures.get("recall", 1) < _LITTLE:
+        said.append(
+            f"Only {percent(measures['recall'])} of the ones are in components. The rest may be "
+            "noise, or need more components."
+        )
+    if measures.get("precision", 1) < _LITTLE:
+        said.append(
+            f"Only {percent(measures['precision'])} of what the components cover are ones. The "
+            "groups are blurred."
+        )
+    return said
+
+
+def _worthless(facts: Facts) -> list[str]:
+    """Name the components that lengthen the description of the data."""
+    if facts.bits_saved is None:
+        return []
+    saved = np.asarray(facts.bits_saved)
+    bad = np.flatnonzero((saved <= 0) & facts.used)
+    if not bad.size:
+        return []
+    named = ", ".join(str(at) for at in bad[:_MOST_NAMED])
+    more = f" and {number(len(bad) - _MOST_NAMED)} more" if len(bad) > _MOST_NAMED else ""
+    one = len(bad) == 1
+    return [
+        f"{'Component' if one else 'Components'} {named}{more} {'saves' if one else 'save'} no "
+        f"bits: the data is described more briefly without {'it' if one else 'them'}, so "
+        f"{'it' if one else 'they'} may be chance."
+    ]
