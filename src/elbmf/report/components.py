@@ -35,7 +35,9 @@ def components_of(
     """
     sides = [_Lists(side, limits) for side in (facts.rows, facts.columns)]
     drawn = _drawn(facts, limits.blocks)
-    return [_component(facts, limits, at, *sides, at in drawn, labels, sets) for at in range(facts.k)]
+    return [
+        _component(facts, limits, at, *sides, at in drawn, labels, sets) for at in range(facts.k)
+    ]
 
 
 def _component(

@@ -160,9 +160,7 @@ def rich_in_labels(compared: _Compared, limits: Limits) -> dict[int, list[Enrich
                 name=shortened(str(found.classes[at]), limits.name),
                 size=int(found.class_sizes[at]),
                 overlap=int(overlap[at]),
-                fold=round(
-                    float(overlap[at] * background / (found.class_sizes[at] * drawn)), 3
-                ),
+                fold=round(float(overlap[at] * background / (found.class_sizes[at] * drawn)), 3),
                 log10_p=_log10(adjusted[at] / np.log(10)),
                 nmi=round(float(found.nmi[component, at]), 4),
             )

@@ -141,8 +141,10 @@ def _how_well(made: Summary) -> list[str]:
     measures = made["measures"]
     if not measures or "recall" not in measures or "precision" not in measures:
         return []
-    whose = "The component covers" if made["components"] == 1 else (
-        f"The {number(made['components'])} components cover"
+    whose = (
+        "The component covers"
+        if made["components"] == 1
+        else (f"The {number(made['components'])} components cover")
     )
     it = "it covers" if made["components"] == 1 else "they cover"
     text = f"{whose} {percent(measures['recall'])} of the ones"
@@ -168,11 +170,7 @@ def _left_out(facts: Facts) -> list[str]:
     sides = [("column", facts.columns)]
     if not facts.of_stream:
         sides.insert(0, ("row", facts.rows))
-    parts = [
-        counted(loose, noun)
-        for noun, side in sides
-        if (loose := int((side.held == 0).sum()))
-    ]
+    parts = [counted(loose, noun) for noun, side in sides if (loose := int((side.held == 0).sum()))]
     if not parts:
         return []
     one = len(parts) == 1 and parts[0].startswith("1 ")
