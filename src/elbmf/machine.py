@@ -9,7 +9,12 @@ import scipy
 
 from elbmf._version import __version__
 
-__all__ = ["machine"]
+__all__ = ["machine", "versions"]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result may depend on."""
+    return {"elbmf": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
 def machine() -> str:

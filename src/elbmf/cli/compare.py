@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from elbmf.binarizers import elementwise
-from elbmf.cli import compare_report, solver_flags, summary
+from elbmf.cli import compare_report, solver_flags
 from elbmf.cli.config import read_config
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
@@ -21,8 +21,10 @@ from elbmf.comparison import Comparison, Result, ranked
 from elbmf.comparison.entrants import chosen_names
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators.saving import data_notes
 from elbmf.io import LabelledMatrix
 from elbmf.io.records import write_records
+from elbmf.machine import versions
 from elbmf.matrix import BooleanMatrix
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -135,7 +137,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         write_records(Path(args.output), [asdict(result) for result in results])
     if args.json:
         found = {
-            "data": summary.data(Path(args.data).name, A),
+            "data": data_notes(Path(args.data).name, A),
             "truth": Path(args.truth).name if args.truth else None,
             "n_components": common["n_components"],
             "seed": comparison.random_state,
@@ -143,7 +145,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             "parameters": parameters,
             "interrupted": interrupted,
             "results": [asdict(result) for result in results],
-            "versions": summary.versions(),
+            "versions": versions(),
         }
         console.result_json(found)
     elif results:

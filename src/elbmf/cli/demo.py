@@ -12,13 +12,16 @@ from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.fit import fitted_model
 from elbmf.cli.interrupt import Interrupt
+from elbmf.cli.notes import command_line
 from elbmf.cli.outputs import check_folder, save
+from elbmf.cli.report import write_page
 from elbmf.cli.tables import number, share, table
 from elbmf.datasets import load_digits
 from elbmf.errors import MissingExtraError
 from elbmf.estimators import METHODS
 from elbmf.io import LabelledMatrix, SavedModel, write
 from elbmf.matrix import BooleanMatrix
+from elbmf.report import KnownLabels
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -33,6 +36,7 @@ columns. Each component is a set of pixels, and the images that have them."""
 _SIDE = 8
 _SHOWN = 3  # which image of each digit is drawn
 _METHOD, _COMPONENTS, _SEED = "elbmf", 20, 0
+_DATA, _PAGE = "digits.csv", "report.html"
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -53,14 +57,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
     A = BooleanMatrix.from_array(values)
     estimator = METHODS[_METHOD](n_components=_COMPONENTS, random_state=_SEED)
     console.note(f"{A.shape[0]} images of {_SIDE}×{_SIDE} pixels, {_COMPONENTS} components …")
-    model = fitted_model(estimator, _METHOD, A, data, "digits", console, Interrupt(waits=False))
+    model = fitted_model(estimator, _METHOD, A, data, _DATA, console, Interrupt(waits=False))
     described = summary.components(A, model)
     typical = [_typical(model, index, labels) for index in range(_COMPONENTS)]
     console.result(summary.measures_text(model.info))
     console.result("\n" + _components(described, typical))
     folder.mkdir(parents=True, exist_ok=True)
+    model.info["data"]["path"] = str(Path("..") / _DATA)
+    model.info["command"] = command_line(args, _SEED, _SEED)
     save(folder / "model", model, overwrite=True, tsv=True)
-    write(folder / "digits.csv", data)
+    write(folder / _DATA, data)
+    digits = KnownLabels([str(digit) for digit in labels], "digit")
+    write_page(folder / _PAGE, model, A, folder, console, digits)
     drawn = _draw(folder / "components.png", data, model, labels, console)
     console.note(_what_next(folder, drawn))
     return 0
@@ -116,7 +124,7 @@ def _draw(
 
 
 def _what_next(folder: Path, drawn: bool) -> str:
-    lines = ["", "Next:"]
+    lines = ["", "Next:", f"  open {folder / _PAGE} in a browser: all of this, to look at"]
     if drawn:
         lines.append(
             f"  look at {folder / 'components.png'}: images, and the components they are made of"
@@ -124,7 +132,7 @@ def _what_next(folder: Path, drawn: bool) -> str:
     lines += [
         f"  look at {folder / 'model' / 'components.tsv'}: its pixels and images by name",
         f"  elbmf info {folder / 'model'}",
-        f"  elbmf fit {folder / 'digits.csv'} -k 40 -o {folder / 'larger'}",
+        f"  elbmf fit {folder / _DATA} -k 40 -o {folder / 'larger'}",
         "  elbmf fit --help",
     ]
     return "\n".join(lines)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from elbmf.binarizers import Binarize
 from elbmf.cli import config, stream, summary
 from elbmf.cli.checkpoints import KeptFit, add_resume
@@ -17,14 +15,17 @@ from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memory
-from elbmf.cli.notes import draw_seed, noted_parameters, saved_model
+from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
+from elbmf.cli.report import add_report, check_report, report_path, write_page
 from elbmf.engines.cluster import DaskMatrix
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.reports import Report
+from elbmf.stored import StoredMatrix
 
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
 
@@ -33,14 +34,15 @@ _LOG = logging.getLogger(__name__)
 EXAMPLES = """\
 examples:
   elbmf fit data.csv -k 20 -o result
-  elbmf fit data.csv -k auto -o result
+  elbmf fit data.csv -k auto -o result --report
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
   zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
   elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
   elbmf fit big.slabs --scheduler tcp://127.0.0.1:8786 -k 20 -o result
 
-The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns.
+The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns,
+--report a page for a browser.
 A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags win over it.
 Ctrl-C ends the run after the current epoch and saves what was found; twice, it ends at once.
 With --checkpoint, a run that was killed goes on from there with --resume, to the same result."""
@@ -54,6 +56,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--tsv", action="store_true", help="also save tables for reading")
     parser.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    add_report(parser)
     stream.add_arguments(parser)
     add_resume(parser)
     add_scheduler(parser)
@@ -69,6 +72,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder = Path(args.output)
     kept = KeptFit(estimator, args)
     check_folder(folder, args.data, overwrite=args.overwrite)
+    check_report(args, folder, args.data, *([args.config] if args.config else []))
     if args.stream:
         return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
@@ -79,10 +83,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
             with kept.errors_in_flags():
                 model = fitted_model(estimator, method, A, table, name, console, interrupt)
             model.info.update(learned)
+            model.info["data"] |= whereabouts(args.data, args, folder)
+            seed = parameters.get("random_state")
+            model.info["command"] = command_line(args, seed, model.info["seed"])
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
             if not interrupt.requested:
                 kept.close()
         described = summary.components(A, model)
+        if (page := report_path(args, folder)) is not None:
+            here = A if isinstance(A, BooleanMatrix) else StoredMatrix(args.data)
+            write_page(page, model, here, folder, console)
     if interrupt.requested:
         console.note(
             f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
@@ -161,7 +171,7 @@ def fitted_model(
     notes = {
         "method": method,
         "parameters": noted,
-        "data": summary.data(name, A),
+        "data": data_notes(name, A),
         "iteration": progress.stage,
         "iterations_seen": progress.iterations,
         "interrupted": interrupt.requested,
@@ -169,8 +179,5 @@ def fitted_model(
     }
     if interrupt.requested and estimator.stop_reason_ == "callback":
         notes["stop_reason"] = "interrupted"
-    if estimator.n_components == "auto":
-        looked_at = estimator.history_
-        chosen = looked_at["rank"][np.argmin(looked_at["mdl"])]
-        notes["rank_search"] = summary.rank_search("mdl", chosen, looked_at["rank"].tolist())
-    return saved_model(estimator, A, table, console, notes)
+    notes["warnings"] = list(console.warnings)
+    return saved_model(estimator, A, table.row_names, table.column_names, notes)

@@ -29,6 +29,7 @@ examples:
   elbmf rank data.csv --max 30               find out how many components it has
   elbmf compare data.csv -k 20               find out which method does best on it
   elbmf fit data.csv -k 20 -o result         factorize it and save the result
+  elbmf report result                        make a page about it, to open in a browser
   elbmf score result data.csv                measure a saved result
   elbmf transform result new.csv -o new.tsv  describe new rows by saved components
   elbmf convert data.csv data.npz            change the format of a matrix
@@ -83,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _BAD_INPUT
         if unknown:
             args.parser.unknown(unknown)
+        args.typed = list(sys.argv[1:] if argv is None else argv)
         console = Console(args.quiet, args.verbose)
         with console.listening():
             code = args.parser.module.run(args, console)

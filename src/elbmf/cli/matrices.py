@@ -12,12 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, elementwise, is_number
-from elbmf.boolean import Weights
 from elbmf.cli.console import Console
-from elbmf.cli.summary import BINARIZE_LIMITS
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read, to_slabs
+from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.matrix import BooleanMatrix
 from elbmf.sizes import bytes_of
 
@@ -33,7 +32,6 @@ __all__ = [
     "model_binarize",
     "read_matrix",
     "reader_options",
-    "weights_of",
     "within_memory",
 ]
 
@@ -211,16 +209,7 @@ def model_binarize(
         return given
     shown = used if isinstance(used, str) else f"{used:g}"
     console.note(f"{path}: read with --binarize {shown}, as the data of the model was.")
-    if not isinstance(used, str):
-        return float(used)
-    limits = model.info.get(BINARIZE_LIMITS)
-    # Saved models have null where there is no limit, which becomes NaN again.
-    return used if limits is None else binarizer_of(used).with_limits(limits, model.shape[2])
-
-
-def weights_of(model: SavedModel, A: BooleanMatrix) -> Weights:
-    """Return what errors cost where the model was made."""
-    return Weights.of(float(model.info.get("parameters", {}).get("extra_weight", 1)), A.shape)
+    return model.binarizer()
 
 
 def aligned(

@@ -148,7 +148,7 @@ def check_picture(path: Path, *inputs: str) -> None:
     check_other_file(path, *inputs)
 
 
-def check_document(path: Path, suffix: str) -> None:
+def check_document(path: Path, suffix: str, *inputs: str | Path, made: Path | None = None) -> None:
     """Raise where a document could not be written to a file.
 
     Parameters
@@ -157,10 +157,16 @@ def check_document(path: Path, suffix: str) -> None:
         The file; it need not exist.
     suffix : str
         What its name must end in.
+    *inputs : path-like
+        Files that are read or made otherwise, which the document must not replace.
+    made : Path, optional
+        A folder that need not exist yet, for it will be made before.
     """
     if path.suffix.lower() != suffix:
         raise InputError(f"{path}: the name must end in {suffix}.")
-    _check_place(path)
+    check_other_file(path, *inputs)
+    if made is None or path.absolute().parent != made.absolute() or made.exists():
+        _check_place(path)
 
 
 def check_table_about(result: str, path: Path, *inputs: str) -> None:

@@ -8,18 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elbmf.cli import checkpoints, config, rank_report, solver_flags, summary
+from elbmf.cli import checkpoints, config, rank_report, solver_flags
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
-from elbmf.cli.models import CHOSEN
-from elbmf.cli.notes import noted_parameters, saved_model
+from elbmf.cli.models import CHOSEN, RANKS
+from elbmf.cli.notes import command_line, whereabouts
 from elbmf.cli.outputs import check_folder, check_picture, save
 from elbmf.cli.progress import RankProgress
+from elbmf.cli.report import add_report, check_report, report_path, write_page
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators import METHODS
+from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES
 from elbmf.io.plain import plain
 from elbmf.io.streams import replacing
+from elbmf.machine import versions
 from elbmf.matrix import BooleanMatrix
 from elbmf.selection import RankSearch
 from elbmf.stepfiles import OtherSearchError, has_steps, remove_steps
@@ -39,7 +42,7 @@ The folder holds ranks.tsv and ranks.json (the table), ranks.png, and model, the
 the number of components that is chosen: 'elbmf info DIR' shows it.
 Ctrl-C ends the search; what is finished is kept, and the same command goes on from there."""
 
-_TABLE, _NOTES, _PICTURE = "ranks.tsv", "ranks.json", "ranks.png"
+_TABLE, _NOTES, _PICTURE = "ranks.tsv", RANKS, "ranks.png"
 _STEPS = "steps"
 _SEARCH = "search"
 
@@ -63,6 +66,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "--overwrite", action="store_true", help="start anew, replace what is there"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    add_report(parser)
     add_reader_options(parser)
     config.add_arguments(parser, arguments, unlisted=["n_components"], without=checkpoints.FLAGS)
 
@@ -103,20 +107,26 @@ def run(args: argparse.Namespace, console: Console) -> int:
         notes: dict[str, Any] = {
             "method": method,
             "parameters": {**noted, "random_state": search.random_state_},
-            "data": summary.data(Path(args.data).name, A),
+            "data": data_notes(Path(args.data).name, A),
             "seconds": seconds,
             "interrupted": interrupted,
+            "command": command_line(args, parameters.get("random_state"), search.random_state_),
         }
-        found = {**notes, **_found(search, A), "versions": summary.versions()}
+        found = {**notes, **_found(search, A), "versions": versions()}
         if not interrupted:
             _save_tables(folder, search, {**found, "warnings": list(console.warnings)})
             chosen = search.best_estimator_
             notes["parameters"]["n_components"] = chosen.n_components
-            notes["rank_search"] = summary.rank_search(
+            notes["rank_search"] = rank_notes(
                 search.criterion, search.n_components_, search.table_["rank"].tolist()
             )
-            model = saved_model(chosen, A, table, console, notes | learned)
+            notes["data"] |= whereabouts(args.data, args, folder / CHOSEN)
+            notes["warnings"] = list(console.warnings)
+            names = table.row_names, table.column_names
+            model = saved_model(chosen, A, *names, notes | learned)
             save(folder / CHOSEN, model, overwrite=True, tsv=False)
+            if (page := report_path(args, folder)) is not None:
+                write_page(page, model, A, folder, console)
             _draw(Path(args.plot) if args.plot else folder / _PICTURE, search, console)
         _tell(search, {**found, "output": str(folder)}, args.json, console)
     if interrupted:
@@ -148,6 +158,7 @@ def _check_outputs(folder: Path, args: argparse.Namespace) -> None:
     )
     if args.plot:
         check_picture(Path(args.plot), *inputs)
+    check_report(args, folder, *inputs)
 
 
 def _clear(folder: Path) -> None:

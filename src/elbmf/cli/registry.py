@@ -50,6 +50,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result.", "elbmf.cli.fit"),
     Command("rank", "Find out how many components a matrix has.", "elbmf.cli.rank"),
     Command("compare", "Run several methods on a matrix, side by side.", "elbmf.cli.compare"),
+    Command("report", "Make a page about a saved result, for a browser.", "elbmf.cli.report"),
     Command("transform", "Describe new rows by saved components.", "elbmf.cli.transform"),
     Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.score"),
     Command("enrich", "Find known sets of columns in saved components.", "elbmf.cli.enrich"),

@@ -15,10 +15,10 @@ from elbmf.cli.matrices import (
     boolean,
     model_binarize,
     read_matrix,
-    weights_of,
 )
 from elbmf.cli.tables import figures
 from elbmf.errors import InputError
+from elbmf.estimators.saving import data_notes
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.metrics import measures
 from elbmf.refine import describe
@@ -64,10 +64,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     reason = _other_rows(table, model)
     if reason:
         console.note(f"{args.data}: {reason}; its rows are described by the components first.")
-    U: Any = describe(A, model.V, weights_of(model, A), args.n_jobs) if reason else model.U
+    U: Any = describe(A, model.V, model.weights(A.shape), args.n_jobs) if reason else model.U
     values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs)
     if args.json:
-        data = summary.data(args.data, A)
+        data = data_notes(args.data, A)
         console.result_json(
             {"model": args.model, "data": data, "transformed": bool(reason), "measures": values}
         )

@@ -15,15 +15,19 @@ from elbmf.cli import summary
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import READ_OPTIONS, at_least_one
-from elbmf.cli.notes import draw_seed, noted_parameters
+from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
+from elbmf.cli.report import report_path, write_page
 from elbmf.cli.tables import figures, number, times
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators.saving import noted_parameters
 from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
+from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
+from elbmf.machine import versions
 
 __all__ = ["add_arguments", "run"]
 
@@ -68,6 +72,7 @@ def run(
     passes = args.passes or 1
     if passes > 1 and not _is_file(args.data):
         raise InputError(f"--passes {passes}: only a file can be read more than once.")
+    given_seed = estimator.random_state
     draw_seed(estimator)
     learner = _Learner(estimator, console)
     failure: InputError | None = None
@@ -84,7 +89,11 @@ def run(
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
         model = learner.saved_model(method, args.data, interrupted=interrupt.requested)
+        model.info["data"] |= whereabouts(args.data, args, Path(args.output))
+        model.info["command"] = command_line(args, given_seed, model.info["seed"])
         save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
+    if (page := report_path(args, Path(args.output))) is not None:
+        write_page(page, model, None, Path(args.output), console)
     rows = number(estimator.n_rows_seen_)
     if failure is not None:
         raise InputError(
@@ -185,12 +194,12 @@ class _Learner:
             "n_components_used": estimator.n_components_,
             "interrupted": interrupted,
             "seconds": round(time.perf_counter() - self._began, 3),
-            "versions": summary.versions(),
+            "versions": versions(),
             "warnings": list(self._console.warnings),
         }
         limits = getattr(getattr(estimator, "binarizer_", None), "limits_", np.empty(0))
         if limits.size:
-            info[summary.BINARIZE_LIMITS] = limits.tolist()
+            info[BINARIZE_LIMITS] = limits.tolist()
         nobody = np.zeros((0, V.shape[0]), dtype=np.bool_)
         return SavedModel(sparse.csr_array(nobody), sparse.csr_array(V), None, names, info)
 

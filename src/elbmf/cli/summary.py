@@ -1,36 +1,26 @@
 """What is said of a factorization: measures and components, as text and as data."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
-from elbmf._version import __version__
 from elbmf.boolean import component_cover
 from elbmf.cli.tables import figures, number, share, shorten, table, times
 from elbmf.engines.cluster import DaskMatrix
 from elbmf.io import SavedModel
+from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.matrix import BooleanMatrix
 from elbmf.selection import TITLES
 
 __all__ = [
-    "BINARIZE_LIMITS",
     "LONG_NOTES",
     "components",
     "components_table",
-    "data",
     "measures_table",
     "measures_text",
     "members_table",
-    "rank_search",
     "stream_figures",
-    "versions",
 ]
-
-BINARIZE_LIMITS = "binarize_limits"
-"""Under which name a saved model keeps the limits that a binarizer has learned."""
 
 LONG_NOTES = ("history", BINARIZE_LIMITS)
 """Notes of a saved model that are too long to be printed."""
@@ -45,17 +35,6 @@ _MEASURES = {
     "precision": "precision",
     "recall_star": "recall*",
 }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a result may depend on."""
-    return {"elbmf": __version__, "python": platform.python_version(), "numpy": np.__version__}
-
-
-def data(name: str, A: BooleanMatrix | DaskMatrix) -> dict[str, Any]:
-    """Return what there is to note of the data."""
-    missing = A.cells - A.known
-    return {"file": name, "shape": list(A.shape), "ones": A.ones, "missing": missing}
 
 
 def components(A: BooleanMatrix | DaskMatrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -179,21 +158,6 @@ def _stages(stages: Sequence[Mapping[str, Any]]) -> str:
 
 def _signed(change: int) -> str:
     return ("−" if change < 0 else "+") + number(abs(change))
-
-
-def rank_search(criterion: str, chosen: int, ranks: Sequence[int]) -> dict[str, Any]:
-    """Return what to note of a search for the number of components.
-
-    Parameters
-    ----------
-    criterion : str
-        Name of what chose.
-    chosen : int
-        The number of components; 0 if none is better than any.
-    ranks : sequence of int
-        Those looked at.
-    """
-    return {"criterion": criterion, "n_components": int(chosen), "highest": int(max(ranks))}
 
 
 def _chosen_components(info: Mapping[str, Any]) -> str:

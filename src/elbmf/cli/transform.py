@@ -14,7 +14,6 @@ from elbmf.cli.matrices import (
     boolean,
     model_binarize,
     read_matrix,
-    weights_of,
 )
 from elbmf.cli.outputs import check_other_file, writable_format
 from elbmf.io import MODEL_FILES, LabelledMatrix, write
@@ -57,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     table = aligned(read_matrix(args.data, args), model, args.data, console)
     binarize = model_binarize(model, args.binarize, table, args.data, console)
     A = boolean(table, binarize, args.data)
-    U = describe(A, model.V, weights_of(model, A), args.n_jobs)
+    U = describe(A, model.V, model.weights(A.shape), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)
     if output is None:

@@ -33,6 +33,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from elbmf.binarizers import binarizer_of
+from elbmf.boolean import Weights
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import pack_names, unpack_names
@@ -40,7 +42,10 @@ from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
+__all__ = ["BINARIZE_LIMITS", "MODEL_FILES", "SavedModel", "load_model", "save_model"]
+
+BINARIZE_LIMITS = "binarize_limits"
+"""Under which name a model notes the limits that a binarizer has learned."""
 
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
@@ -91,6 +96,22 @@ class SavedModel:
     def shape(self) -> tuple[int, int, int]:
         """Number of rows, of components and of columns."""
         return int(self.U.shape[0]), int(self.U.shape[1]), int(self.V.shape[1])
+
+    def binarizer(self) -> Any:
+        """Return how values of its data became ones: None, a threshold, a word or a transformer.
+
+        The transformer has learned from the data already, and reads other rows the same way.
+        """
+        used = (self.info.get("parameters") or {}).get("binarize")
+        if used is None or not isinstance(used, str):
+            return None if used is None else float(used)
+        limits = self.info.get(BINARIZE_LIMITS)
+        # Saved models have null where there is no limit, which becomes NaN again.
+        return used if limits is None else binarizer_of(used).with_limits(limits, self.shape[2])
+
+    def weights(self, shape: tuple[int, int]) -> Weights:
+        """Return what errors cost where the model was made, in a matrix of some shape."""
+        return Weights.of(float((self.info.get("parameters") or {}).get("extra_weight", 1)), shape)
 
     def components(self) -> list[tuple[list[str], list[str]]]:
         """Return for each component the names of its rows and of its columns.

@@ -33,10 +33,11 @@ def components_of(
     labels, sets : mapping of int to list of Enriched
         What each component is rich in.
     """
-    sides = [_Lists(side, limits) for side in (facts.rows, facts.columns)]
+    rows, columns = _Lists(facts.rows, limits), _Lists(facts.columns, limits)
     drawn = _drawn(facts, limits.blocks)
     return [
-        _component(facts, limits, at, *sides, at in drawn, labels, sets) for at in range(facts.k)
+        _component(facts, limits, at, rows, columns, at in drawn, labels, sets)
+        for at in range(facts.k)
     ]
 
 

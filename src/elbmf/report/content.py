@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from elbmf.errors import InputError
 from elbmf.io.model import SavedModel
@@ -32,7 +32,7 @@ def document(
     model: SavedModel,
     A: BooleanMatrix | None,
     *,
-    memberships: Any = None,
+    described: bool = False,
     labels: KnownLabels | None = None,
     sets: KnownSets | None = None,
     ranks: Mapping[str, Any] | None = None,
@@ -50,8 +50,8 @@ def document(
         The factorization; what it does not note is left out.
     A : BooleanMatrix or None
         The data; without it, only the components themselves are known.
-    memberships : ndarray of bool, of shape (n, k), optional
-        Which row of the data is in which component, where its rows are not those of the model.
+    described : bool
+        Whether the components were made from other rows than these, and describe them.
     labels : KnownLabels, optional
         Of the rows.
     sets : KnownSets, optional
@@ -74,9 +74,9 @@ def document(
     InputError
         If the data is not of the shape of the model, or labels are not those of its rows.
     """
-    _check_shape(model, A, memberships)
+    _check_shape(model, A)
     limits = limits or Limits()
-    facts = facts_of(model, A, memberships, outliers=limits.outliers, n_jobs=n_jobs)
+    facts = facts_of(model, A, described=described, outliers=limits.outliers, n_jobs=n_jobs)
     parts = _Parts(facts, labels, sets, ranks, title, notes)
     while True:
         made = parts.made(limits)
@@ -92,12 +92,10 @@ def document(
         limits = smaller
 
 
-def _check_shape(model: SavedModel, A: BooleanMatrix | None, memberships: Any) -> None:
-    if A is None:
-        return
-    rows, k, columns = model.shape
-    expected = (rows if memberships is None else memberships.shape[0], columns)
-    if A.shape != expected:
+def _check_shape(model: SavedModel, A: BooleanMatrix | None) -> None:
+    rows, _, columns = model.shape
+    expected = rows, columns
+    if A is not None and A.shape != expected:
         raise InputError(
             f"The data must be the matrix that the model was made from, {expected[0]}×"
             f"{expected[1]}; got {A.shape[0]}×{A.shape[1]}."
@@ -189,7 +187,7 @@ def _default_title(facts: Facts) -> str:
 
 
 def _whole(parts: dict[str, Any]) -> Document:
-    return Document(format="elbmf-report", format_version=FORMAT_VERSION, **parts)
+    return cast(Document, {"format": "elbmf-report", "format_version": FORMAT_VERSION, **parts})
 
 
 def _halved(limits: Limits, made: Mapping[str, Any], sizes: Mapping[str, int]) -> Limits:
@@ -202,7 +200,7 @@ def _halved(limits: Limits, made: Mapping[str, Any], sizes: Mapping[str, int]) -
     return limits
 
 
-def _ways(name: str, part: Any, limits: Limits) -> list[tuple[str, ...]]:
+def _ways(name: str, part: Any, limits: Limits) -> Sequence[tuple[str, ...]]:
     """Return which limits make a part smaller, those first that matter most."""
     if name in ("rows", "columns"):
         names = part["names"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ class Facts:
     U, V : ndarray of bool
         The factors.
     described : bool
-        Whether the rows of U are not those of the model, but were described by its components.
+        Whether the rows were described by the components, which were made from others.
     order : BlockOrder
         In which the matrix is shown.
     overlap : ComponentOverlap
@@ -99,8 +98,8 @@ class Facts:
 def facts_of(
     model: SavedModel,
     A: BooleanMatrix | None,
-    U: Any = None,
     *,
+    described: bool,
     outliers: int,
     n_jobs: int | None = None,
 ) -> Facts:
@@ -111,22 +110,18 @@ def facts_of(
     model : SavedModel
     A : BooleanMatrix or None
         The data, of the shape of the model.
-    U : ndarray of bool, optional
-        Memberships of the rows of the data, where these are not those of the model.
+    described : bool
+        Whether the rows were described by the components, which were made from others.
     outliers : int
         Lines outside a component that fit best, how many to find.
     n_jobs : int, optional
         Threads. All cores by default.
     """
-    described = U is not None
-    U = U if described else model.U.toarray()
-    V = model.V.toarray()
+    U, V = model.U.toarray(), model.V.toarray()
     row_sums, column_sums = (None, None) if A is None else (_sums(A, 0), _sums(A, 1))
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums)
     covered = None if A is None else cover(A, U, V, n_jobs)
-    members = sparse.csr_array(U) if described else model.U
     of_columns = sparse.csr_array(model.V.T)
-    row_names = None if described else model.row_names
     found = Facts(
         model=model,
         A=A,
@@ -138,7 +133,7 @@ def facts_of(
         cover=covered,
         components=None if A is None else component_cover(A, U, V, n_jobs),
         bits_saved=None,
-        rows=side_of(A, 0, members, V.T, row_names, order.rows, outliers, n_jobs),
+        rows=side_of(A, 0, model.U, V.T, model.row_names, order.rows, outliers, n_jobs),
         columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
         n_jobs=n_jobs,
     )

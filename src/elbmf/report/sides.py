@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Side:
         else:
             order = np.lexsort((lines, self.ones[lines], -self.support, self.holders))
         edges = np.concatenate([[0], np.cumsum(self.sizes)])
-        parts = [order[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+        parts = [order[low:high] for low, high in pairwise(edges.tolist())]
         return [
             (lines[part], None if self.support is None else self.support[part]) for part in parts
         ]
@@ -112,7 +113,7 @@ def side_of(
         Lines outside a component to find.
     n_jobs : int or None
     """
-    members.sort_indices()
+    members = members.sorted_indices()
     starts, holders = members.indptr.astype(np.int64), members.indices.astype(np.int64)
     k = members.shape[1]
     place = np.empty(len(order), dtype=np.int64)

@@ -1,0 +1,174 @@
+"""What a report may be made from: saved models and fitted estimators, and data of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from elbmf.binarizers import binarizer_of, is_number
+from elbmf.engines.cluster import is_distributed
+from elbmf.errors import InputError
+from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators.saving import data_notes, rank_notes, saved_model
+from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.matrix import BooleanMatrix
+from elbmf.refine import describe
+from elbmf.selection import RankSearch
+
+__all__ = ["Subject", "described_by", "subject_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a report is about.
+
+    Parameters
+    ----------
+    model : SavedModel
+    A : BooleanMatrix or None
+        The data.
+    described : bool
+        Whether the components were made from other rows than these, and describe them.
+    ranks : mapping or None
+        What a search over ranks noted.
+    """
+
+    model: SavedModel
+    A: BooleanMatrix | None
+    described: bool = False
+    ranks: Mapping[str, Any] | None = None
+
+
+def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Subject:
+    """Read a model and its data.
+
+    Parameters
+    ----------
+    model : SavedModel, BooleanFactorizer or RankSearch
+        Estimators must be fitted.
+    data : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
+        What it was fitted to.
+    n_jobs : int, optional
+        Threads. All cores by default.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or the data cannot be that of the model.
+    """
+    if is_distributed(data):
+        raise InputError("A report is made from data that is here; got data on a cluster.")
+    if isinstance(model, RankSearch):
+        return _of_search(model, data, n_jobs)
+    if isinstance(model, BooleanFactorizer):
+        return _of_estimator(model, data, n_jobs)
+    if isinstance(model, SavedModel):
+        A = None if data is None else _read(model, data)
+        _check_names(model, *_names(data))
+        return described_by(model, A, _names(data)[0], n_jobs)
+    raise InputError(
+        "A report is made from a saved model, as elbmf.io.load_model returns it, or a fitted "
+        f"estimator; got {type(model).__name__}."
+    )
+
+
+def described_by(
+    model: SavedModel, A: BooleanMatrix | None, row_names: list[str] | None, n_jobs: int | None
+) -> Subject:
+    """Describe the rows of data by the components of a model that keeps no rows itself.
+
+    Parameters
+    ----------
+    model : SavedModel
+        One that has rows stays as it is.
+    A : BooleanMatrix or None
+        The data.
+    row_names : list of str or None
+        Names of its rows.
+    n_jobs : int or None
+    """
+    if A is None or model.shape[0] or "stream" not in model.info:
+        return Subject(model, A)
+    if A.shape[1] != model.shape[2]:
+        raise InputError(
+            f"The data has {A.shape[1]} columns, but the model was made from {model.shape[2]}."
+        )
+    U = describe(A, model.V.toarray(), model.weights(A.shape), n_jobs)
+    return Subject(replace(model, U=U, row_names=row_names), A, described=True)
+
+
+def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> Subject:
+    check_is_fitted(search, "best_estimator_")
+    found = _of_estimator(search.best_estimator_, data, n_jobs)
+    looked_at = search.table_["rank"].tolist()
+    noted = rank_notes(search.criterion, search.n_components_, looked_at)
+    found.model.info["rank_search"] = noted
+    return replace(found, ranks={"table": search.table_, "criterion": search.criterion})
+
+
+def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -> Subject:
+    check_is_fitted(estimator, "components_")
+    A = None if data is None else estimator._read(_values(data), None, reset=False)
+    rows, columns = _names(data)
+    keeps_rows = hasattr(estimator, "membership_")
+    if A is not None and keeps_rows and A.shape[0] != len(estimator.membership_):
+        raise InputError(
+            f"The data must be what the estimator was fitted to, {len(estimator.membership_)} "
+            f"rows; got {A.shape[0]}. To see other rows, use transform."
+        )
+    notes = {} if A is None else {"data": data_notes(None, A)}
+    model = saved_model(estimator, A, rows if keeps_rows else None, columns, notes)
+    return described_by(model, A, rows, n_jobs)
+
+
+def _values(data: Any) -> Any:
+    if isinstance(data, StoredTable):
+        return data.stored
+    return data.values if isinstance(data, LabelledMatrix) else data
+
+
+def _read(model: SavedModel, data: Any) -> BooleanMatrix:
+    """Read data as that of a model was read."""
+    values = _values(data)
+    if isinstance(values, BooleanMatrix):
+        return values
+    how = model.binarizer()
+    values = check_array(
+        values, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
+    )
+    if how is None or is_number(how):
+        return BooleanMatrix.from_array(values, how)
+    binarizer = binarizer_of(how).fit(values) if isinstance(how, str) else how
+    return BooleanMatrix.from_array(binarizer.transform(values))
+
+
+def _names(data: Any) -> tuple[list[str] | None, list[str] | None]:
+    """Return the names of rows and columns, where the data has any."""
+    if isinstance(data, LabelledMatrix):
+        return data.row_names, data.column_names
+    if not hasattr(data, "columns"):
+        return None, None
+    index = getattr(data, "index", None)
+    columns = [str(name) for name in data.columns]
+    # Frames without names of rows count them.
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None, columns
+    return [str(name) for name in index], columns
+
+
+def _check_names(model: SavedModel, rows: list[str] | None, columns: list[str] | None) -> None:
+    for what, theirs, ours in (
+        ("rows", rows, model.row_names),
+        ("columns", columns, model.column_names),
+    ):
+        if theirs is None or ours is None or theirs == ours or len(theirs) != len(ours):
+            continue
+        at = next(at for at, pair in enumerate(zip(theirs, ours, strict=True)) if len({*pair}) > 1)
+        raise InputError(
+            f"The {what} of the data are not those of the model, or not in its order: number {at} "
+            f"is {theirs[at]!r}, not {ours[at]!r}. Put them in the order of the model."
+        )

@@ -1,0 +1,120 @@
+"""Making a report: from a model and its data to a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elbmf.enrichment import NamedSet
+from elbmf.io.streams import replacing
+from elbmf.report.content import MOST_BYTES, document
+from elbmf.report.inputs import Subject, subject_of
+from elbmf.report.known import KnownLabels, KnownSets
+
+__all__ = ["MOST_PAGE_BYTES", "write_report", "write_subject"]
+
+MOST_PAGE_BYTES = 9_500_000
+"""What a page takes at most."""
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    model: Any,
+    A: Any = None,
+    *,
+    labels: KnownLabels | Sequence[Any] | None = None,
+    sets: KnownSets | Sequence[NamedSet] | None = None,
+    title: str | None = None,
+    n_jobs: int | None = None,
+) -> None:
+    """Write a page about a factorization: one file for a browser, that needs no network.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, which is replaced as a whole or not touched at all.
+    model : SavedModel, BooleanFactorizer or RankSearch
+        As `elbmf.io.load_model` returns it, or a fitted estimator.
+    A : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
+        What it was fitted to. Without it, the page shows the components, but not where they err.
+        The names of a data frame are shown.
+    labels : sequence or KnownLabels, optional
+        What is known of each row, to be compared with the components: text or numbers; None, NaN
+        and empty text stand for what is not known.
+    sets : sequence of NamedSet or KnownSets, optional
+        Known sets of columns, e.g. from `elbmf.io.read_gmt`, to find in the components.
+    title : str, optional
+        Of the page.
+    n_jobs : int, optional
+        Threads. All cores by default.
+
+    Raises
+    ------
+    InputError
+        If model, data, labels and sets do not go together, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from elbmf import ELBMF
+    >>> from elbmf.datasets import make_tiles
+    >>> A = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0).A
+    >>> model = ELBMF(n_components=3, random_state=0).fit(A)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(f"{folder}/report.html", model, A)
+    """
+    if labels is not None and not isinstance(labels, KnownLabels):
+        name = getattr(labels, "name", None)  # of a column of a data frame
+        labels = KnownLabels(labels, "label" if name is None else str(name))
+    if sets is not None and not isinstance(sets, KnownSets):
+        sets = KnownSets(sets)
+    subject = subject_of(model, A, n_jobs)
+    write_subject(path, subject, labels=labels, sets=sets, title=title, n_jobs=n_jobs)
+
+
+def write_subject(
+    path: str | os.PathLike[str],
+    subject: Subject,
+    *,
+    labels: KnownLabels | None = None,
+    sets: KnownSets | None = None,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    n_jobs: int | None = None,
+) -> None:
+    """Write a page about what was read already, see `write_report`.
+
+    Parameters
+    ----------
+    path : path-like
+    subject : Subject
+    labels, sets, title, n_jobs
+        As for `write_report`.
+    notes : sequence of str
+        More warnings to show.
+    """
+    from elbmf.report.page import render
+
+    room = MOST_BYTES
+    while True:
+        said = document(
+            subject.model,
+            subject.A,
+            described=subject.described,
+            labels=labels,
+            sets=sets,
+            ranks=subject.ranks,
+            title=title,
+            notes=notes,
+            most_bytes=room,
+            n_jobs=n_jobs,
+        )
+        page = render(said).encode("utf-8", "backslashreplace")
+        if len(page) <= MOST_PAGE_BYTES:
+            break
+        # What the page adds is not known before.
+        room -= len(page) - MOST_PAGE_BYTES + 1000
+    with replacing(Path(path), compress=False) as stream:
+        stream.write(page)
