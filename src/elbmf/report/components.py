@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.report.document import Component, Enriched, Member, Overlap, Span
+from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, Span
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
-from elbmf.report.pictures import block_of
 from elbmf.report.sides import Side
 
 __all__ = ["components_of"]
@@ -21,6 +20,7 @@ Ints = NDArray[np.int64]
 def components_of(
     facts: Facts,
     limits: Limits,
+    blocks: Mapping[int, Matrix],
     labels: Mapping[int, list[Enriched]],
     sets: Mapping[int, list[Enriched]],
 ) -> list[Component]:
@@ -30,13 +30,14 @@ def components_of(
     ----------
     facts : Facts
     limits : Limits
+    blocks : mapping of int to Matrix
+        Grids of some components.
     labels, sets : mapping of int to list of Enriched
         What each component is rich in.
     """
     rows, columns = _Lists(facts.rows, limits), _Lists(facts.columns, limits)
-    drawn = _drawn(facts, limits.blocks)
     return [
-        _component(facts, limits, at, rows, columns, at in drawn, labels, sets)
+        _component(facts, limits, at, rows, columns, blocks.get(at), labels, sets)
         for at in range(facts.k)
     ]
 
@@ -47,16 +48,13 @@ def _component(
     at: int,
     rows: _Lists,
     columns: _Lists,
-    drawn: bool,
+    block: Matrix | None,
     labels: Mapping[int, list[Enriched]],
     sets: Mapping[int, list[Enriched]],
 ) -> Component:
     cover = facts.components
     ones = None if facts.cover is None else facts.cover.ones
     covered = None if cover is None else int(cover.covered[at])
-    block = None
-    if drawn:
-        block = block_of(facts, at, rows.members[at][0], columns.members[at][0], limits.block_side)
     return Component(
         component=at,
         rows=int(facts.rows.sizes[at]),
@@ -86,15 +84,6 @@ def _rounded(share: float) -> float:
     return float(np.floor(1e6 * share + 0.5) / 1e6) if share < 1 - 1e-6 else float(share)
 
 
-def _drawn(facts: Facts, most: int) -> set[int]:
-    """Choose the components to draw: those that cover most ones, if they cover any."""
-    if facts.components is None:
-        return set()
-    covered = facts.components.covered
-    order = np.argsort(-covered, kind="stable")[:most]
-    return {int(at) for at in order if covered[at]}
-
-
 def _overlaps(facts: Facts, at: int, most: int) -> list[Overlap]:
     rows, columns = facts.overlap.rows[at], facts.overlap.columns[at]
     cells = rows * columns
@@ -116,17 +105,16 @@ class _Lists:
     """Lists of the lines of each component, on one side."""
 
     def __init__(self, side: Side, limits: Limits) -> None:
-        self.members = side.members()
         self._side = side
         self._limits = limits
 
     def top(self, at: int) -> list[Member]:
         """Return the members that fit best."""
-        return self._listed(at, *self.members[at], slice(self._limits.members))
+        return self._listed(at, *self._side.members[at], slice(self._limits.members))
 
     def weak(self, at: int) -> list[Member]:
         """Return the members that fit worst, of those that do not fit perfectly."""
-        lines, ones = self.members[at]
+        lines, ones = self._side.members[at]
         if ones is None:
             return []
         fits = int((ones == self._side.partners[at]).sum())
@@ -151,7 +139,7 @@ class _Lists:
 
     def spans(self, at: int) -> list[Span]:
         """Return the longest stretches of the component, in the order in which they are shown."""
-        places = np.sort(self._side.place[self.members[at][0]])
+        places = np.sort(self._side.place[self._side.members[at][0]])
         if not places.size:
             return []
         breaks = np.flatnonzero(np.diff(places) > 1) + 1

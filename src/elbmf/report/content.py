@@ -14,11 +14,11 @@ from elbmf.numerals import counted, number
 from elbmf.report import known
 from elbmf.report.axes import axis_of, kept_lines
 from elbmf.report.components import components_of
-from elbmf.report.document import FORMAT_VERSION, Component, Document, Member
+from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, Member
 from elbmf.report.facts import Facts, facts_of
 from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.limits import Limits, shortened
-from elbmf.report.pictures import matrix_of
+from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
 
@@ -75,7 +75,7 @@ def document(
         If the data is not of the shape of the model, or labels are not those of its rows.
     """
     _check_shape(model, A)
-    limits = limits or Limits()
+    limits = limits or Limits.of_components(model.shape[1])
     facts = facts_of(model, A, described=described, outliers=limits.outliers, n_jobs=n_jobs)
     parts = _Parts(facts, labels, sets, ranks, title, notes)
     while True:
@@ -124,7 +124,9 @@ class _Parts:
     def made(self, limits: Limits) -> dict[str, Any]:
         """Return all parts by name, and `components` among them."""
         facts, compared = self._facts, self._compared
-        components = self._cached("components", limits, _COMPONENT_LIMITS, self._components)
+        blocks = self._cached("blocks", limits, ("blocks", "block_side"), partial(blocks_of, facts))
+        make = partial(self._components, blocks)
+        components = self._cached("components", limits, _COMPONENT_LIMITS, make)
         kept_rows, kept_columns = (
             kept_lines(side, most, _listed(components, names))
             for side, most, names in (
@@ -158,10 +160,10 @@ class _Parts:
             parts["label_of_rows"] = known.label_of_rows(compared, limits, kept_rows)
         return parts
 
-    def _components(self, limits: Limits) -> list[Component]:
+    def _components(self, blocks: Mapping[int, Matrix], limits: Limits) -> list[Component]:
         labels = {} if self._compared is None else known.rich_in_labels(self._compared, limits)
         sets = {} if self._rich is None else known.listed_sets(self._rich, limits)
-        return components_of(self._facts, limits, labels, sets)
+        return components_of(self._facts, limits, blocks, labels, sets)
 
     def _cached(
         self, name: str, limits: Limits, of: Sequence[str], make: Callable[[Limits], Any]

@@ -119,7 +119,8 @@ def facts_of(
     """
     U, V = model.U.toarray(), model.V.toarray()
     row_sums, column_sums = (None, None) if A is None else (_sums(A, 0), _sums(A, 1))
-    order = block_order(U, V, row_sums=row_sums, column_sums=column_sums)
+    overlap = component_overlap(U, V)
+    order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
     found = Facts(
@@ -129,7 +130,7 @@ def facts_of(
         V=V,
         described=described,
         order=order,
-        overlap=component_overlap(U, V),
+        overlap=overlap,
         cover=covered,
         components=None if A is None else component_cover(A, U, V, n_jobs),
         bits_saved=None,

@@ -48,12 +48,26 @@ class Limits:
     outliers: int = 12
     spans: int = 48
     overlaps: int = 24
-    blocks: int = 400
+    blocks: int = 200
     block_side: int = 64
     enriched: int = 12
     classes: int = 500
     epochs: int = 400
     text: int = 10_000
+
+    @classmethod
+    def of_components(cls, k: int) -> Limits:
+        """Return limits for so many components: of very many, less is said of each."""
+
+        def share(least: int, all_together: int, most: int) -> int:
+            return max(least, min(most, all_together // max(k, 1)))
+
+        return cls(
+            members=share(20, 20_000, cls.members),
+            outliers=share(4, 2_000, cls.outliers),
+            spans=share(8, 5_000, cls.spans),
+            overlaps=share(6, 4_000, cls.overlaps),
+        )
 
     def halved(self, *names: str) -> Limits:
         """Return the same with half of something; never with less than one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,10 @@ from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
 from elbmf.views import BlockOrder, ErrorGrid, error_grid
 
-__all__ = ["block_of", "matrix_of"]
+__all__ = ["blocks_of", "matrix_of"]
+
+# Ones in the rows of a component.
+_MUCH = 1_000_000
 
 
 def matrix_of(facts: Facts, limits: Limits) -> Matrix:
@@ -27,13 +29,24 @@ def matrix_of(facts: Facts, limits: Limits) -> Matrix:
     return _matrix(grid, with_data=facts.A is not None)
 
 
-def block_of(
-    facts: Facts, component: int, rows: NDArray[Any], columns: NDArray[Any], side: int
-) -> Matrix:
-    """Count one component into a grid, its lines in the order given."""
-    order = BlockOrder(rows, columns, np.array([component]))
-    U, V = facts.U[:, [component]], facts.V[[component]]
-    return _matrix(error_grid(facts.A, U, V, order, (side, side), facts.n_jobs), with_data=True)
+def blocks_of(facts: Facts, limits: Limits) -> dict[int, Matrix]:
+    """Count each of the components that cover most ones into a grid of its own.
+
+    Its lines are in the order in which they fit.
+    """
+    if facts.A is None or facts.components is None:
+        return {}
+    covered = facts.components.covered
+    drawn = np.argsort(-covered, kind="stable")[: limits.blocks]
+    shape = limits.block_side, limits.block_side
+    blocks = {}
+    for at in drawn[covered[drawn] > 0].tolist():
+        order = BlockOrder(facts.rows.members[at][0], facts.columns.members[at][0], np.array([at]))
+        # Threads are worth it only where there is much to count.
+        n_jobs = facts.n_jobs if len(order.rows) * facts.A.density * facts.A.shape[1] > _MUCH else 1
+        U, V = facts.U[:, [at]], facts.V[[at]]
+        blocks[at] = _matrix(error_grid(facts.A, U, V, order, shape, n_jobs), with_data=True)
+    return blocks
 
 
 def _bins(shape: tuple[int, int], side: int, cells: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -67,8 +68,9 @@ class Side:
         """Number of components that each line is in."""
         return np.diff(self.starts)
 
+    @cached_property
     def members(self) -> list[tuple[Ints, Ints | None]]:
-        """Return for each component its lines and their ones there, those first that fit best.
+        """For each component its lines and their ones there, those first that fit best.
 
         Of lines that fit as well, those come first that have fewest ones elsewhere.
         """

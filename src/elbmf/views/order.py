@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from elbmf.boolean import boolean_factors
-from elbmf.views.overlap import component_overlap
+from elbmf.views.overlap import ComponentOverlap, component_overlap
 
 __all__ = ["BlockOrder", "block_order"]
 
@@ -47,6 +47,7 @@ def block_order(
     *,
     row_sums: ArrayLike | None = None,
     column_sums: ArrayLike | None = None,
+    overlap: ComponentOverlap | None = None,
 ) -> BlockOrder:
     """Order rows and columns so that components show as blocks.
 
@@ -61,9 +62,11 @@ def block_order(
         0/1, dense or sparse.
     row_sums, column_sums : array-like, optional
         Ones of each row and column, by which those in the same components are put, most ones first.
+    overlap : ComponentOverlap, optional
+        What components share, if it is known already.
     """
     U, V = boolean_factors(U, V)
-    components = _chain(U, V)
+    components = _chain(U, V, overlap)
     return BlockOrder(
         _by_membership(U[:, components], row_sums),
         _by_membership(V.T[:, components], column_sums),
@@ -71,12 +74,12 @@ def block_order(
     )
 
 
-def _chain(U: Bools, V: Bools) -> Places:
+def _chain(U: Bools, V: Bools, overlap: ComponentOverlap | None) -> Places:
     """Put components in a row in which neighbours share much, large ones at its start."""
     k = U.shape[1]
     if k < 3:
         return np.argsort(-_areas(U, V), kind="stable")
-    overlap = component_overlap(U, V)
+    overlap = overlap or component_overlap(U, V)
     distance = 2 - overlap.row_similarity - overlap.column_similarity
     np.fill_diagonal(distance, 0)
     tree = linkage(

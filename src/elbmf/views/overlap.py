@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from elbmf.boolean import boolean_factors
 
 __all__ = ["ComponentOverlap", "component_overlap"]
+
+# A pair of components that a line is in costs so much more in a sparse product than in a dense one.
+_SPARSE_COST = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +66,14 @@ def component_overlap(U: Any, V: Any) -> ComponentOverlap:
 
 
 def _gram(lines: NDArray[np.bool_]) -> NDArray[np.int64]:
-    k = lines.shape[1]
+    count, k = lines.shape
+    pairs = float(np.square(lines.sum(axis=1), dtype=np.float64).sum())
+    if pairs * _SPARSE_COST < count * float(k) ** 2:
+        members = sparse.csr_array(lines).astype(np.int64)
+        return (members.T @ members).toarray()
     total = np.zeros((k, k))
     # In stretches short enough that 32-bit floats count exactly, and that take little memory.
-    for low in range(0, len(lines), 1 << 16):
+    for low in range(0, count, 1 << 16):
         stretch = lines[low : low + (1 << 16)].astype(np.float32)
         total += stretch.T @ stretch
     return np.rint(total).astype(np.int64)
