@@ -1,5 +1,6 @@
 """Orders, grids, overlap and support, each beside its slow and obvious twin."""
 
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -124,3 +125,14 @@ def test_factors_that_do_not_fit_are_refused():
             error_grid(A, bad_U, bad_V, block_order(U, V), (2, 2))
         with pytest.raises(InputError, match=r"components|product"):
             support(A, bad_U, bad_V)
+
+
+def test_support_does_not_depend_on_how_many_lines_are_counted_at_a_time(monkeypatch):
+    generator = np.random.default_rng(0)
+    A, U, V = (generator.random(shape) < 0.4 for shape in ((30, 20), (30, 3), (3, 20)))
+    whole = support(A, U, V)
+    module = sys.modules["elbmf.views.support"]  # a function has the same name
+    monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 7)
+    pieces = support(A, U, V)
+    np.testing.assert_array_equal(pieces.rows, whole.rows)
+    np.testing.assert_array_equal(pieces.columns, whole.columns)

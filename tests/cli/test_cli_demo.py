@@ -19,6 +19,10 @@ def test_demo(elbmf: Any) -> None:
     assert load_model("demo/model").shape == (1797, 20, 64)
     assert Path("demo/model/components.tsv").exists()
     assert read("demo/digits.csv").shape == (1797, 64)
+    assert "Next:\n  open demo/report.html in a browser" in result.err
+    assert "<html" in Path("demo/report.html").read_text(encoding="utf-8")
+    # What the model notes leads to the data beside it.
+    assert elbmf("report", "demo/model", "-o", "report.html").err.startswith("Wrote report.html")
     elbmf("demo").assert_error("--overwrite")
     assert elbmf("demo", "--overwrite", "-q").err.count("Next") == 0
 

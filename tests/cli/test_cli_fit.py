@@ -36,7 +36,11 @@ def test_notes_how_it_came_about(elbmf: Any) -> None:
     assert info["parameters"]["trace"] == "full"
     assert "callback" not in info["parameters"]
     assert info["seed"] == info["parameters"]["random_state"] == 0
-    assert info["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
+    size = {"shape": [5, 5], "ones": 10, "missing": 0}
+    assert info["data"] == {"file": "tiles.csv", "path": "../tiles.csv", **size}
+    assert info["command"] == "elbmf " + " ".join(
+        map(str, [*FIT, "--max-iter", 30, "--trace", "full"])
+    )
     assert info["measures"]["loss"] == 0
     assert info["stop_reason"]
     assert info["interrupted"] is False

@@ -101,7 +101,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         labels=labels,
         sets=sets,
         title=args.title,
-        notes=[found.note] if found.note else [],
+        # That a stream keeps no rows is said anyway.
+        notes=[found.note] if found.note and "stream" not in model.info else [],
         n_jobs=args.n_jobs,
     )
     _tell(output, console)

@@ -8,7 +8,9 @@ Files of the folder:
     ``elbmf fit`` notes among others ``measures``, ``stages`` (what the factors cost after each),
     ``n_components_used``, ``bits_saved`` (by each component), ``binarize_limits`` (above which
     values are ones, for each column or for all; null where nothing is) and, where the number of
-    components was chosen, ``rank_search`` (criterion, choice and the highest rank looked at).
+    components was chosen, ``rank_search`` (criterion, choice and the highest rank looked at);
+    ``command`` makes the result again, and ``data`` has ``path``, where the data is as seen from
+    the folder, and ``options``, how it was read.
 ``factors.npz``
     Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
     ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are

@@ -22,27 +22,29 @@ from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
 
-__all__ = ["MOST_BYTES", "document"]
+__all__ = ["MOST_BYTES", "Content", "document"]
 
 MOST_BYTES = 9_000_000
 """What a document takes at most, as JSON; the page has more around it."""
 
 
 def document(
-    model: SavedModel,
-    A: BooleanMatrix | None,
-    *,
-    described: bool = False,
-    labels: KnownLabels | None = None,
-    sets: KnownSets | None = None,
-    ranks: Mapping[str, Any] | None = None,
-    title: str | None = None,
-    notes: Sequence[str] = (),
-    limits: Limits | None = None,
-    most_bytes: int = MOST_BYTES,
-    n_jobs: int | None = None,
+    model: SavedModel, A: BooleanMatrix | None, *, most_bytes: int = MOST_BYTES, **options: Any
 ) -> Document:
-    """Say all that a report says.
+    """Say all that a report says, within some bytes.
+
+    Parameters
+    ----------
+    model, A, **options
+        As for `Content`.
+    most_bytes : int
+        As for `Content.within`.
+    """
+    return Content(model, A, **options).within(most_bytes)
+
+
+class Content:
+    """All that a report can say; how much of it depends on the room there is.
 
     Parameters
     ----------
@@ -64,8 +66,6 @@ def document(
         More warnings, such as that the data was not found.
     limits : Limits, optional
         How much of everything there is at most.
-    most_bytes : int
-        What the document takes at most, as JSON. What is largest is halved until it fits.
     n_jobs : int, optional
         Threads. All cores by default.
 
@@ -74,46 +74,25 @@ def document(
     InputError
         If the data is not of the shape of the model, or labels are not those of its rows.
     """
-    _check_shape(model, A)
-    limits = limits or Limits.of_components(model.shape[1])
-    facts = facts_of(model, A, described=described, outliers=limits.outliers, n_jobs=n_jobs)
-    parts = _Parts(facts, labels, sets, ranks, title, notes)
-    while True:
-        made = parts.made(limits)
-        sizes = {name: len(json.dumps(part)) for name, part in made.items()}
-        if sum(sizes.values()) <= most_bytes:
-            return _whole(made)
-        smaller = _halved(limits, made, sizes)
-        if smaller == limits:
-            raise InputError(
-                f"A report of {counted(facts.k, 'component')} does not fit into "
-                f"{number(most_bytes)} bytes. Report fewer components."
-            )
-        limits = smaller
-
-
-def _check_shape(model: SavedModel, A: BooleanMatrix | None) -> None:
-    rows, _, columns = model.shape
-    expected = rows, columns
-    if A is not None and A.shape != expected:
-        raise InputError(
-            f"The data must be the matrix that the model was made from, {expected[0]}×"
-            f"{expected[1]}; got {A.shape[0]}×{A.shape[1]}."
-        )
-
-
-class _Parts:
-    """Makes the parts of a document, those anew whose limits have changed."""
 
     def __init__(
         self,
-        facts: Facts,
-        labels: KnownLabels | None,
-        sets: KnownSets | None,
-        ranks: Mapping[str, Any] | None,
-        title: str | None,
-        notes: Sequence[str],
+        model: SavedModel,
+        A: BooleanMatrix | None,
+        *,
+        described: bool = False,
+        labels: KnownLabels | None = None,
+        sets: KnownSets | None = None,
+        ranks: Mapping[str, Any] | None = None,
+        title: str | None = None,
+        notes: Sequence[str] = (),
+        limits: Limits | None = None,
+        n_jobs: int | None = None,
     ) -> None:
+        _check_shape(model, A)
+        self._limits = limits or Limits.of_components(model.shape[1])
+        outliers = self._limits.outliers
+        facts = facts_of(model, A, described=described, outliers=outliers, n_jobs=n_jobs)
         self._facts = facts
         self._compared = None if labels is None else known.compare(facts, labels)
         self._rich = None if sets is None else known.rich_in_sets(facts, sets)
@@ -121,8 +100,37 @@ class _Parts:
         self._ranks, self._title, self._notes = ranks, title, notes
         self._cache: dict[str, tuple[Any, Any]] = {}
 
-    def made(self, limits: Limits) -> dict[str, Any]:
-        """Return all parts by name, and `components` among them."""
+    def within(self, most_bytes: int) -> Document:
+        """Say as much as fits: what is largest is halved until the rest does.
+
+        Parameters
+        ----------
+        most_bytes : int
+            What the document takes at most, as JSON.
+
+        Raises
+        ------
+        InputError
+            If there are too many components to say anything of them all.
+        """
+        limits = self._limits
+        while True:
+            made = self._parts(limits)
+            sizes = {name: len(json.dumps(part)) for name, part in made.items()}
+            if sum(sizes.values()) <= most_bytes:
+                return cast(
+                    Document, {"format": "elbmf-report", "format_version": FORMAT_VERSION, **made}
+                )
+            smaller = _halved(limits, made, sizes)
+            if smaller == limits:
+                raise InputError(
+                    f"A report of {counted(self._facts.k, 'component')} does not fit into "
+                    f"{number(max(most_bytes, 0))} bytes. Report fewer components."
+                )
+            limits = smaller
+
+    def _parts(self, limits: Limits) -> dict[str, Any]:
+        """Return all parts by name, those made anew whose limits have changed."""
         facts, compared = self._facts, self._compared
         blocks = self._cached("blocks", limits, ("blocks", "block_side"), partial(blocks_of, facts))
         make = partial(self._components, blocks)
@@ -174,6 +182,16 @@ class _Parts:
         return self._cache[name][1]
 
 
+def _check_shape(model: SavedModel, A: BooleanMatrix | None) -> None:
+    rows, _, columns = model.shape
+    expected = rows, columns
+    if A is not None and A.shape != expected:
+        raise InputError(
+            f"The data must be the matrix that the model was made from, {expected[0]}×"
+            f"{expected[1]}; got {A.shape[0]}×{A.shape[1]}."
+        )
+
+
 _LIST_LIMITS = ("members", "outliers", "spans", "overlaps", "enriched")
 _COMPONENT_LIMITS = (*_LIST_LIMITS, "blocks", "block_side", "name")
 
@@ -186,10 +204,6 @@ def _default_title(facts: Facts) -> str:
     name = data_name(facts.model.info)
     components = counted(facts.k, "component")
     return components if name is None else f"{name}: {components}"
-
-
-def _whole(parts: dict[str, Any]) -> Document:
-    return cast(Document, {"format": "elbmf-report", "format_version": FORMAT_VERSION, **parts})
 
 
 def _halved(limits: Limits, made: Mapping[str, Any], sizes: Mapping[str, int]) -> Limits:

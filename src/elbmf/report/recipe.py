@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -56,10 +57,11 @@ def _code(info: Mapping[str, Any], parameters: Mapping[str, Any]) -> str | None:
     method = METHODS.get(str(info.get("method")))
     if method is None or "stream" in info or not parameters:
         return None
-    defaults = method().get_params(deep=False)
+    defaults = inspect.signature(method).parameters
     arguments = []
-    for name, value in parameters.items():
-        if name not in defaults or value == defaults[name]:
+    for name, parameter in defaults.items():
+        value = parameters.get(name, parameter.default)
+        if value == parameter.default:
             continue
         # Infinity is noted as text, for JSON knows none.
         if value in ("inf", "-inf"):

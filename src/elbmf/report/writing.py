@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from elbmf.enrichment import NamedSet
 from elbmf.io.streams import replacing
-from elbmf.report.content import MOST_BYTES, document
+from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.inputs import Subject, subject_of
 from elbmf.report.known import KnownLabels, KnownSets
 
@@ -97,24 +98,24 @@ def write_subject(
     """
     from elbmf.report.page import render
 
+    content = Content(
+        subject.model,
+        subject.A,
+        described=subject.described,
+        labels=labels,
+        sets=sets,
+        ranks=subject.ranks,
+        title=title,
+        notes=notes,
+        n_jobs=n_jobs,
+    )
     room = MOST_BYTES
     while True:
-        said = document(
-            subject.model,
-            subject.A,
-            described=subject.described,
-            labels=labels,
-            sets=sets,
-            ranks=subject.ranks,
-            title=title,
-            notes=notes,
-            most_bytes=room,
-            n_jobs=n_jobs,
-        )
-        page = render(said).encode("utf-8", "backslashreplace")
-        if len(page) <= MOST_PAGE_BYTES:
+        said = content.within(room)
+        text = render(said).encode("utf-8", "backslashreplace")
+        if len(text) <= MOST_PAGE_BYTES:
             break
-        # What the page adds is not known before.
-        room -= len(page) - MOST_PAGE_BYTES + 1000
+        # What the page adds is known only now.
+        room = len(json.dumps(said)) - (len(text) - MOST_PAGE_BYTES)
     with replacing(Path(path), compress=False) as stream:
-        stream.write(page)
+        stream.write(text)
