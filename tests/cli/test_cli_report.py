@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from elbmf.cli.interrupt import Interrupt
 from elbmf.io import load_model, save_model
 from elbmf.report import page
 
@@ -166,6 +167,17 @@ def test_fits_make_reports(elbmf: Any) -> None:
     assert said("auto/report.html")["summary"]["rank"]["chosen"]
     elbmf("fit", "tiles.csv", "-k", 2, "-o", "other", "--report", "page.html")
     assert said("page.html")["summary"]["components"] == 2
+
+
+def test_interrupted_fits_have_a_report(elbmf: Any, monkeypatch: Any) -> None:
+    class Requested(Interrupt):
+        def __enter__(self) -> Any:
+            self.requested = True
+            return super().__enter__()
+
+    monkeypatch.setattr("elbmf.cli.fit.Interrupt", Requested)
+    assert elbmf("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "model", "--report").code == 130
+    assert "interrupted" in warned("model/report.html")
 
 
 @pytest.mark.parametrize(
