@@ -7,13 +7,14 @@ from typing import Any
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.known import labels_of_rows
 from elbmf.cli.outputs import check_table_about
 from elbmf.cli.tables import number, shorten, table
+from elbmf.errors import InputError
+from elbmf.io import LabelledMatrix, SavedModel, read_labels
 from elbmf.io.records import write_records
 from elbmf.labels import ComponentLabels, component_labels
 
-__all__ = ["EXAMPLES", "configure", "run"]
+__all__ = ["EXAMPLES", "add_label_column", "configure", "labels_of_rows", "run"]
 
 EXAMPLES = """\
 examples:
@@ -30,13 +31,18 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.usage = "elbmf labels RESULT LABELS [--column NAME] [-o TABLE] [options]"
     parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
     parser.add_argument("labels", metavar="LABELS", help="names of rows and their labels")
-    parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
-    )
+    add_label_column(parser)
     parser.add_argument(
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_label_column(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that chooses among several labellings of a table."""
+    parser.add_argument(
+        "--column", metavar="NAME", help="which column has the labels (default: the second)"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -45,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if output is not None:
         check_table_about(args.result, output, args.labels)
     model = models.load(args.result)
-    labels, _ = labels_of_rows(model, args.result, args.labels, args.column, console)
+    labels = labels_of_rows(model, args, console)
     found = component_labels(model.U, labels)
     if output is not None:
         write_records(output, _records(found))
@@ -57,6 +63,49 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         console.result(_text(found))
     return 0
+
+
+def labels_of_rows(
+    model: SavedModel, args: argparse.Namespace, console: Console
+) -> list[str | None]:
+    """Return the label of each row of the model; None for rows that the table does not name.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    args : Namespace
+        ``labels``, the table; ``column``, which of its columns; ``result``, the model's folder.
+    console : Console
+        Which is told what is odd.
+    """
+    names = LabelledMatrix(model.U, model.row_names).row_labels()
+    labellings = read_labels(args.labels)
+    column = next(iter(labellings)) if args.column is None else args.column
+    if column not in labellings:
+        raise InputError(
+            f"{args.labels}: there is no column {column!r}. Choose one of "
+            f"{', '.join(map(repr, labellings))}."
+        )
+    by_name = labellings[column]
+    labels = [by_name.get(name) or None for name in names]
+    unknown = labels.count(None)
+    if model.row_names is None:
+        if unknown == len(labels):
+            raise InputError(
+                f"{args.result}: the rows have no names, which the labels could be matched with, "
+                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+            )
+        console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
+    if unknown == len(labels):
+        raise InputError(
+            f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
+            f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
+            f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
+        )
+    if unknown:
+        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
+    return labels
 
 
 def _records(found: ComponentLabels) -> list[dict[str, Any]]:

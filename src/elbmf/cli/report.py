@@ -6,13 +6,13 @@ from pathlib import Path
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.known import labels_of_rows
+from elbmf.cli.labels import add_label_column, labels_of_rows
 from elbmf.cli.matrices import add_binarize, add_n_jobs, add_reader_options
 from elbmf.cli.outputs import check_document
 from elbmf.cli.sources import found_data
 from elbmf.cli.tables import size
 from elbmf.errors import InputError
-from elbmf.io import MODEL_FILES, SavedModel, read_gmt
+from elbmf.io import MODEL_FILES, SavedModel, read_gmt, read_labels
 from elbmf.matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.inputs import Subject, described_by
@@ -54,9 +54,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "--data", metavar="FILE", help="the matrix, if it is not where it was or was changed"
     )
     parser.add_argument("--labels", metavar="TABLE", help="names of rows and their labels")
-    parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
-    )
+    add_label_column(parser)
     parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
     parser.add_argument(
         "--ignore-case", action="store_true", help="for --sets, Tp53 and TP53 are the same name"
@@ -87,10 +85,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     subject = described_by(model, found.A, found.row_names, args.n_jobs)
     labels = None
     if args.labels:
-        values, title = labels_of_rows(
-            subject.model, args.result, args.labels, args.column, console
-        )
-        labels = KnownLabels(values, title)
+        title = args.column or next(iter(read_labels(args.labels)))
+        labels = KnownLabels(labels_of_rows(subject.model, args, console), title)
     sets = None
     if args.sets:
         name = Path(args.sets).name
