@@ -463,3 +463,16 @@ def test_a_model_without_any_notes():
     made = said(np.eye(4), np.eye(4, 2), np.eye(2, 4))
     assert made["recipe"]["command"] is made["recipe"]["code"] is made["trace"] is None
     assert made["title"] == "2 components"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (1, 3)])
+def test_the_smallest_matrices(shape):
+    for value in (0, 1, float("nan")):
+        made = said(np.full(shape, value), np.ones((shape[0], 1)), np.ones((1, shape[1])))
+        assert made["summary"]["components"] == 1
+
+
+def test_no_component_at_all():
+    made = said(np.eye(4), np.zeros((4, 0)), np.zeros((0, 4)))
+    assert made["components"] == []
+    assert grid_of(made["matrix"])["missed"].sum() == 4 * 255
