@@ -1,0 +1,148 @@
+// The detail of a component: members, where it errs, what it shares with others.
+
+const MOST_OVERLAPS = 12;
+const MOST_ENRICHED = 12;
+
+/** A component in words. */
+function componentSentence({ component, rows, columns, precision, recall, covered, alone }) {
+  if (!rows || !columns) return `Component ${component} is empty: no row or no column is in it.`;
+  const parts = [`Component ${component}: ${counted(rows, "row")} share${rows === 1 ? "s" : ""} ${counted(columns, "column")}`];
+  if (precision !== null) parts.push(`; ${percent(precision)} of these cells are ones`);
+  if (recall !== null) parts.push(`. It covers ${percent(recall)} of all ones`);
+  if (covered && alone !== null) parts.push(`, ${percent(alone / covered)} of these no other component covers`);
+  return `${parts.join("")}.`;
+}
+
+function block(title, ...content) {
+  const inner = content.flat(Infinity).filter((each) => each !== null && each !== undefined);
+  return inner.length ? make("section.block", null, make("h3", null, title), inner) : null;
+}
+
+/** Two lists beside each other, for columns and rows; an empty one is left out. */
+function pair(columns, rows) {
+  const sides = [["Columns", columns], ["Rows", rows]].filter(([, content]) => content?.length);
+  return sides.length
+    ? make("div.pair", null, sides.map(([title, content]) => make("div", null, make("h4", null, title), content)))
+    : null;
+}
+
+/**
+ * Everything about a component.
+ * @returns {Promise<{title: string, content: Element[]}>}
+ */
+async function componentDetail(report, axes, number) {
+  const each = report.components[number];
+  if (!each) return { title: `Component ${number}`, content: [make("p", null, "There is no such component.")] };
+  const labelOf = await labelsOfRows(report, axes.row);
+  const listed = (axis, members) => (members.length ? [memberList(axis, members, axis.kind === "row" ? labelOf : undefined)] : null);
+  const { row, column } = axes;
+  return {
+    title: `Component ${number}`,
+    content: [
+      make("p.lead", null, componentSentence(each)),
+      each.bits_saved === null
+        ? null
+        : make("p", null, each.bits_saved >= 0
+            ? `It makes the description of the data ${whole(each.bits_saved)} bits shorter.`
+            : `Without it the description of the data were ${whole(-each.bits_saved)} bits shorter.`),
+      block("Members", pair(
+        each.columns ? pagedMembers(column, each.top_columns, each.columns, () => column.membersOf(number, each.rows)) : null,
+        each.rows ? pagedMembers(row, each.top_rows, each.rows, () => row.membersOf(number, each.columns), labelOf) : null,
+      )),
+      await blockPicture(each),
+      block("Members that fit worst", pair(listed(column, each.weak_columns), listed(row, each.weak_rows))),
+      block("Outside, but would nearly fit", pair(listed(column, each.near_columns), listed(row, each.near_rows))),
+      overlapsOf(each),
+      enrichedBlock(report.labels ? `Labels: ${report.labels.title}` : "Labels", each.labels),
+      enrichedBlock(report.sets_title ? `Known sets: ${report.sets_title}` : "Known sets", each.sets),
+    ],
+  };
+}
+
+/** The cells of a component alone, best members first. */
+async function blockPicture(each) {
+  if (!each.block || !each.block.extra) return null;
+  const grid = await unpackGrid(each.block);
+  const frame = make("div.block-picture", { role: "img", "aria-label": `Cells of component ${each.component}: ${percent(each.precision)} are ones` });
+  const paintIt = () => put(frame, paint(grid, "errors").image);
+  paintIt();
+  frame.repaint = paintIt;
+  const swatch = (kind, text) => make("span.key", null, make(`i.swatch.${kind}`, null), text);
+  return block(
+    "Where it errs",
+    frame,
+    make("div.legend", null, swatch("hit", "ones"), swatch("extra", "zeros inside"), make("span.note", null, "best rows on top, best columns on the left")),
+  );
+}
+
+function overlapsOf(each) {
+  if (!each.overlaps.length) return null;
+  const cells = each.rows * each.columns || 1;
+  const overlaps = [...each.overlaps].sort((a, b) => b.cells - a.cells || b.rows + b.columns - a.rows - a.columns);
+  const rest = overlaps.length - MOST_OVERLAPS;
+  return block(
+    "Overlap with others",
+    make(
+      "table.small",
+      null,
+      make("thead", null, make("tr", null, ["Component", "Rows", "Columns", "Of its cells"].map((title) => make("th", { scope: "col" }, title)))),
+      make("tbody", null, overlaps.slice(0, MOST_OVERLAPS).map((other) =>
+        make(
+          "tr",
+          null,
+          make("td", null, make("a", { href: `#component-${other.component}` }, `component ${other.component}`)),
+          make("td", null, whole(other.rows)),
+          make("td", null, whole(other.columns)),
+          make("td", null, percent(other.cells / cells), bar(other.cells / cells)),
+        ),
+      )),
+    ),
+    rest > 0 ? make("p.note", null, `and ${counted(rest, "other")} with less in common`) : null,
+  );
+}
+
+/** A probability told by its logarithm. */
+function probability(log10) {
+  if (log10 > -3) return short(10 ** log10);
+  return `10${String(Math.round(log10)).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]))}`;
+}
+
+function enrichedBlock(title, enriched) {
+  if (!enriched.length) return null;
+  const withNmi = enriched.some(({ nmi }) => nmi !== undefined);
+  return block(
+    title,
+    make(
+      "table.small",
+      null,
+      make("thead", null, make("tr", null, ["Name", "In it", "Fold", "p", withNmi ? "NMI" : null].filter(Boolean).map((each) => make("th", { scope: "col" }, each)))),
+      make("tbody", null, enriched.slice(0, MOST_ENRICHED).map((each) =>
+        make(
+          "tr",
+          null,
+          make("td", { title: each.members ? visibleName(each.members.join(", "), 300) : null }, nameText(each.name, 60)),
+          make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
+          make("td", null, short(each.fold)),
+          make("td", null, probability(each.log10_p)),
+          withNmi ? make("td", null, short(each.nmi)) : null,
+        ),
+      )),
+    ),
+    make("p.note", null, "p is that of so many by chance, adjusted for the number of tests."),
+  );
+}
+
+/** Make a function that tells the label of a row, null if it has none. */
+async function labelsOfRows(report, rows) {
+  if (!report.labels || !report.label_of_rows) return () => null;
+  const [labels] = await Promise.all([unpackedLabels(report), rows.names()]);
+  return (line) => {
+    const label = labels[rows.entryOf(line)];
+    return report.labels.classes[label]?.name ?? null;
+  };
+}
+
+const unpackedLabels = (() => {
+  let labels = null;
+  return (report) => (labels ??= unpack(report.label_of_rows));
+})();
