@@ -105,7 +105,7 @@ def document(
         else None,
         "sets_title": "pathways.gmt" if labels else None,
         "trace": {
-            "name": "run 0",
+            "name": "epoch",
             "columns": {
                 "epoch": [float(epoch) for epoch in range(30)],
                 "relaxed_loss": [1000 / (1 + epoch) for epoch in range(30)],

@@ -48,8 +48,10 @@ _SCRIPTS = (
     "main.js",
 )
 
-# Names of a component in the summary that is there without scripts.
+# Names of a component in the summary that is there without scripts, and those that the page shows
+# before it has unpacked all (components.js).
 _MOST_NAMES = 6
+_FIRST_NAMES = 12
 _LONGEST_NAME = 80
 
 _UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
@@ -72,15 +74,18 @@ def render(document: Document) -> str:
     str
         HTML, to be written as UTF-8.
     """
-    style = _static("style.css")
-    script = _script()
+    style, script = _static("style.css"), _script()
+    names = {"rows": _Names(document["rows"]), "columns": _Names(document["columns"])}
     return Template(_static("page.html")).substitute(
         policy=_POLICY.format(_hash(script), _hash(style)),
         title=_text(document["title"]),
         style=style,
         script=script,
-        summary=_summary(document),
+        summary=_summary(document, names["rows"], names["columns"]),
         document=_json(document),
+        first_names=_json(
+            {side: each.first(document["components"], side) for side, each in names.items()}
+        ),
     )
 
 
@@ -99,9 +104,9 @@ def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _json(document: Document) -> str:
+def _json(value: Any) -> str:
     """Write JSON that cannot end the element it is in: ASCII without <, > and &."""
-    text = json.dumps(_finite(document), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     return text.translate(_UNSAFE_IN_SCRIPT)
 
 
@@ -118,12 +123,11 @@ def _text(text: str) -> str:
     return html.escape(_NOT_TEXT.sub("\ufffd", text))
 
 
-def _summary(document: Document) -> str:
+def _summary(document: Document, row_names: _Names, column_names: _Names) -> str:
     """Write the essentials, for those without scripts."""
     summary = document["summary"]
     paragraphs = [f"<p>{_text(each)}</p>" for each in summary["sentences"]]
     warnings = [f'<p class="warning">{_text(each)}</p>' for each in summary["warnings"]]
-    names = {side: _Names(document[side]) for side in ("rows", "columns")}  # type: ignore[literal-required]
     headers = ["Component", "Rows", "Columns", "Precision", "Some columns", "Some rows"]
     rows = [
         _line(
@@ -133,8 +137,8 @@ def _summary(document: Document) -> str:
                 f"{each['rows']:,}",
                 f"{each['columns']:,}",
                 _percent(each),
-                names["columns"].some(each["top_columns"], each["columns"]),
-                names["rows"].some(each["top_rows"], each["rows"]),
+                column_names.some(each["top_columns"], each["columns"]),
+                row_names.some(each["top_rows"], each["rows"]),
             ],
         )
         for each in document["components"]
@@ -172,6 +176,14 @@ class _Names:
         """Join the first names, and say when there are more."""
         shown = [self._of(line) for line, _ in members[:_MOST_NAMES]]
         return ", ".join(shown) + (", …" if total > len(shown) else "")
+
+    def first(self, components: Sequence[Component], side: str) -> list[tuple[int, str]]:
+        """Return the names that the table of components shows, with their lines."""
+        if self._names is None:
+            return []
+        members = (each[f"top_{side}"] for each in components)  # type: ignore[literal-required]
+        lines = {line for each in members for line, _ in each[:_FIRST_NAMES]}
+        return [(line, self._of(line)) for line in sorted(lines)]
 
     def _of(self, line: int) -> str:
         place = line if self._places is None else self._places.get(line)

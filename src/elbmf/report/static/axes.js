@@ -7,9 +7,11 @@ class Axis {
   /**
    * @param {object} data the axis of the document
    * @param {"row" | "column"} kind
+   * @param {[number, string][]} firstNames names that are shown before all are unpacked
    */
-  constructor(data, kind) {
+  constructor(data, kind, firstNames) {
     this.kind = kind;
+    this.firstNames = new Map(firstNames);
     this.other = kind === "row" ? "column" : "row";
     this.count = data.count;
     this.named = data.names !== null;
@@ -73,10 +75,10 @@ class Axis {
     return this.keptNow[low] === line ? low : -1;
   }
 
-  /** The name of a line; where there is none, its position. Names must have been unpacked. */
+  /** The name of a line; where there is none, its position. All but few must be unpacked first. */
   nameOf(line) {
     const entry = this.namesNow ? this.entryOf(line) : -1;
-    return entry < 0 ? `${this.kind} ${line}` : String(this.namesNow[entry]);
+    return (entry < 0 ? this.firstNames.get(line) : this.namesNow[entry]) ?? `${this.kind} ${line}`;
   }
 
   /** A link to what is known of a line. */

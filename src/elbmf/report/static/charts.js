@@ -2,6 +2,26 @@
 
 const CHART = { width: 340, height: 150, left: 46, right: 12, top: 12, bottom: 26 };
 
+/** Where values are on an axis: evenly or, where a few dwarf all others, by their logarithms. */
+function scaleOf(values) {
+  let [low, high] = [Math.min(...values), Math.max(...values)];
+  const middle = [...values].sort((a, b) => a - b)[values.length >> 1];
+  if (low >= 0 && high > 40 * middle && values.length > 10) {
+    const least = Math.min(...values.filter((each) => each > 0), high / 10);
+    const [from, to] = [Math.floor(Math.log10(least)), Math.log10(high)];
+    const powers = Array.from({ length: Math.floor(to) - from + 1 }, (_, i) => from + i);
+    const step = Math.ceil(powers.length / 4);
+    return {
+      share: (value) => (value > 0 ? Math.max(0, (Math.log10(value) - from) / (to - from || 1)) : 0),
+      values: powers.filter((_, i) => i % step === 0).map((power) => Number(`1e${power}`)),
+      logarithmic: true,
+    };
+  }
+  if (low > 0 && low < 0.4 * high) low = 0;
+  if (high === low) high = low + (Math.abs(low) || 1);
+  return { share: (value) => (value - low) / (high - low), values: roundValues(low, high, 3), logarithmic: false };
+}
+
 /**
  * Draw a line.
  * @param {object} chart
@@ -20,13 +40,11 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false }) {
   const xs = points.map(([each]) => each);
   const ys = points.map(([, each]) => each);
   const [xLow, xHigh] = [Math.min(...xs), Math.max(...xs)];
-  let [yLow, yHigh] = [Math.min(...ys), Math.max(...ys)];
-  if (yLow > 0 && yLow < 0.4 * yHigh) yLow = 0;
-  if (yHigh === yLow) yHigh = yLow + (Math.abs(yLow) || 1);
+  const scale = scaleOf(ys);
   const atX = (value) => left + ((value - xLow) / (xHigh - xLow || 1)) * (width - left - right);
-  const atY = (value) => height - bottom - ((value - yLow) / (yHigh - yLow)) * (height - top - bottom);
+  const atY = (value) => height - bottom - scale.share(value) * (height - top - bottom);
   const last = points[points.length - 1];
-  const lines = roundValues(yLow, yHigh, 3).map((value) => [
+  const lines = scale.values.map((value) => [
     draw("line", { class: "rule", x1: left, x2: width - right, y1: atY(value), y2: atY(value) }),
     draw("text", { class: "tick", x: left - 6, y: atY(value) + 4, "text-anchor": "end" }, tiny(value)),
   ]);
@@ -39,7 +57,7 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false }) {
   const described = `${title}: from ${short(points[0][1])} at ${xTitle} ${short(points[0][0])} to ${short(last[1])} at ${short(last[0])}`;
   return draw(
     "svg",
-    { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described },
+    { class: "chart", "data-scale": scale.logarithmic ? "logarithmic" : null, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described },
     lines,
     ticks,
     draw("text", { class: "tick", x: width - right, y: height - 1, "text-anchor": "end" }, xTitle),
@@ -57,5 +75,5 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false }) {
 
 /** A chart under its title. */
 function figureOf(title, chart) {
-  return chart && make("figure.small", null, make("figcaption", null, title), chart);
+  return chart && make("figure.small", null, make("figcaption", null, title, chart.dataset.scale ? ` (${chart.dataset.scale})` : ""), chart);
 }

@@ -50,6 +50,9 @@ function startTheme() {
     root.toggleAttribute("data-printing", yes);
     redrawn();
   };
-  addEventListener("beforeprint", () => printing(true));
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+    printing(true);
+  });
   addEventListener("afterprint", () => printing(false));
 }

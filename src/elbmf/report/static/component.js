@@ -9,7 +9,7 @@ function componentSentence({ component, rows, columns, precision, recall, covere
   const parts = [`Component ${component}: ${counted(rows, "row")} share${rows === 1 ? "s" : ""} ${counted(columns, "column")}`];
   if (precision !== null) parts.push(`; ${percent(precision)} of these cells are ones`);
   if (recall !== null) parts.push(`. It covers ${percent(recall)} of all ones`);
-  if (covered && alone !== null) parts.push(`, ${percent(alone / covered)} of these no other component covers`);
+  if (covered && alone !== null) parts.push(`; no other component covers ${percent(alone / covered)} of these`);
   return `${parts.join("")}.`;
 }
 
@@ -30,10 +30,10 @@ function pair(columns, rows) {
  * Everything about a component.
  * @returns {Promise<{title: string, content: Element[]}>}
  */
-async function componentDetail(report, axes, number) {
+async function componentDetail(report, axes, number, showInMatrix) {
   const each = report.components[number];
   if (!each) return { title: `Component ${number}`, content: [make("p", null, "There is no such component.")] };
-  const labelOf = await labelsOfRows(report, axes.row);
+  const [labelOf] = await Promise.all([labelsOfRows(report, axes.row), axes.row.names(), axes.column.names()]);
   const listed = (axis, members) => (members.length ? [memberList(axis, members, axis.kind === "row" ? labelOf : undefined)] : null);
   const { row, column } = axes;
   return {
@@ -45,6 +45,7 @@ async function componentDetail(report, axes, number) {
         : make("p", null, each.bits_saved >= 0
             ? `It makes the description of the data ${whole(each.bits_saved)} bits shorter.`
             : `Without it the description of the data were ${whole(-each.bits_saved)} bits shorter.`),
+      each.rows && each.columns ? make("button.controls", { type: "button", onclick: () => showInMatrix(number) }, "Show in the matrix") : null,
       block("Members", pair(
         each.columns ? pagedMembers(column, each.top_columns, each.columns, () => column.membersOf(number, each.rows)) : null,
         each.rows ? pagedMembers(row, each.top_rows, each.rows, () => row.membersOf(number, each.columns), labelOf) : null,
@@ -104,7 +105,7 @@ function overlapsOf(each) {
 /** A probability told by its logarithm. */
 function probability(log10) {
   if (log10 > -3) return short(10 ** log10);
-  return `10${String(Math.round(log10)).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]))}`;
+  return powerOfTen(Math.round(log10));
 }
 
 function enrichedBlock(title, enriched) {
@@ -124,7 +125,7 @@ function enrichedBlock(title, enriched) {
           make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
           make("td", null, short(each.fold)),
           make("td", null, probability(each.log10_p)),
-          withNmi ? make("td", null, short(each.nmi)) : null,
+          withNmi ? make("td", null, agreement(each.nmi ?? 0)) : null,
         ),
       )),
     ),

@@ -1,6 +1,7 @@
 // The table of components: sorted by any column, found by the name of any member.
 
 const PAGE_OF_COMPONENTS = 250;
+// No more than the page has at hand before all names are unpacked (page.py).
 const TOP_NAMES = 12;
 
 const COMPONENT_COLUMNS = [

@@ -2,7 +2,7 @@
 
 const MOST_CELLS_ACROSS = 60;
 const MOST_CLASSES = 60;
-const HEAT = { cell: 18, names: 150, top: 22 };
+const HEAT = { cell: 20, names: 150, top: 22 };
 
 function showLabels(report, axes) {
   const { labels } = report;
@@ -13,7 +13,7 @@ function showLabels(report, axes) {
     byId("labels-text"),
     "How much components tell about “",
     nameText(labels.title, 80),
-    `”: normalized mutual information (NMI), 1 where rows of a component are exactly those of a label. On average the best component of a label reaches ${short(labels.mean_nmi)}.`,
+    `”: normalized mutual information (NMI), 1 where rows of a component are exactly those of a label. On average the best component of a label reaches ${agreement(labels.mean_nmi)}.`,
     labels.unlabelled ? ` ${counted(labels.unlabelled, "row")} without a label ${labels.unlabelled === 1 ? "is" : "are"} not counted.` : "",
   );
   put(byId("labels-content"), classTable(report, axes), heatMap(labels));
@@ -29,7 +29,7 @@ function classTable({ labels, components }, axes) {
       make("td", null, nameText(each.name, 60)),
       make("td", null, whole(each.size)),
       make("td", null, best ? make("a", { href: `#component-${each.component}` }, `component ${each.component}`) : UNKNOWN),
-      make("td", null, short(each.nmi), bar(each.nmi / greatest)),
+      make("td", null, agreement(each.nmi), bar(each.nmi / greatest)),
       make("td.names", null, make("div.clamp", null, (best?.top_columns ?? []).slice(0, 6).map(([line], i) => [i ? ", " : "", nameText(axes.column.nameOf(line), 30)]))),
     );
   });
@@ -62,7 +62,7 @@ function heatMap(labels) {
       const square = draw(
         "rect",
         { class: "heat", x: names + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, "fill-opacity": (0.04 + 0.96 * (nmi / greatest)).toFixed(3) },
-        draw("title", null, `${visibleName(labels.classes[label].name, 60)} · component ${component}: ${short(nmi)}`),
+        draw("title", null, `${visibleName(labels.classes[label].name, 60)} · component ${component}: ${agreement(nmi)}`),
       );
       square.addEventListener("click", () => go("component", component));
       return square;
@@ -81,6 +81,6 @@ function heatMap(labels) {
     "div.heat-frame",
     null,
     make("div.scroll", { tabindex: "0", role: "group", "aria-label": "Heat map of labels and components" }, map),
-    make("p.note", null, `NMI from 0 (light) to ${short(greatest)} (dark)`, left > 0 ? `; ${counted(left, "component")} further to the right not drawn` : "", hidden > 0 ? `; ${counted(hidden, "label")} not drawn` : ""),
+    make("p.note", null, `NMI from 0 (light) to ${agreement(greatest)} (dark)`, left > 0 ? `; ${counted(left, "component")} further to the right not drawn` : "", hidden > 0 ? `; ${counted(hidden, "label")} not drawn` : ""),
   );
 }

@@ -21,8 +21,7 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
     `${kind === "row" ? "Row" : "Column"} ${whole(line)} of ${whole(axis.count)}, counted from 0`,
     ones ? `${counted(ones[entry], "one")}` : null,
   ].filter(Boolean);
-  const inMatrix = make("button.controls", { type: "button" }, "Show in the matrix");
-  inMatrix.addEventListener("click", () => showInMatrix(kind, line));
+  const inMatrix = make("button.controls", { type: "button", onclick: () => showInMatrix(kind, line) }, "Show in the matrix");
   return {
     title: nameText(axis.nameOf(line), 200),
     content: [

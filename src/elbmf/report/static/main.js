@@ -27,7 +27,7 @@ class Detail {
     }
     if (this.aside.hidden) this.opener = document.activeElement;
     const detail = opened.kind === "component"
-      ? componentDetail(this.report, this.axes, opened.number)
+      ? componentDetail(this.report, this.axes, opened.number, (number) => this.leaveFor("component", number))
       : lineDetail(this.report, this.axes, opened.kind, opened.number, (...line) => this.leaveFor(...line));
     const { title, content } = await detail;
     if (opened !== route) return;
@@ -65,17 +65,20 @@ class Detail {
     document.body.classList.toggle("beside", !this.aside.hidden);
   }
 
-  leaveFor(kind, line) {
+  leaveFor(kind, number) {
     if (NARROW.matches) closeDetail();
-    this.showInMatrix(kind, line);
+    this.showInMatrix(kind, number);
   }
 }
 
 async function start() {
   const report = JSON.parse(byId("document").textContent);
-  const axes = { row: new Axis(report.rows, "row"), column: new Axis(report.columns, "column") };
+  const firstNames = JSON.parse(byId("first-names").textContent);
+  const axes = {
+    row: new Axis(report.rows, "row", firstNames.rows),
+    column: new Axis(report.columns, "column", firstNames.columns),
+  };
   const indexes = { row: new NameIndex(axes.row), column: new NameIndex(axes.column) };
-  await Promise.all([axes.row.names(), axes.column.names()]);
   startTheme();
   byId("app").hidden = false;
   byId("plain").hidden = true;
@@ -87,7 +90,7 @@ async function start() {
   showLabels(report, axes);
   showRecipe(report);
   new Search(report, axes, indexes);
-  new Detail(report, axes, (kind, line) => matrix.showLine(kind, line));
+  new Detail(report, axes, (kind, number) => (kind === "component" ? matrix.showComponent(number) : matrix.showLine(kind, number)));
   startKeyboard(report);
   startRoutes();
   // The sections were not there when the browser looked for the one in the address.

@@ -19,6 +19,13 @@ class MatrixView {
     this.scheduled = false;
     this.pictures = {};
     this.lookup = null;
+    this.spans = once(() => {
+      const inBins = (spans, edges) => spans.map(([low, high]) => [binOf(edges, low), binOf(edges, high)]);
+      return report.components.map(({ row_spans: rows, column_spans: columns }) => ({
+        rows: inBins(rows, grid.rowEdges),
+        columns: inBins(columns, grid.columnEdges),
+      }));
+    });
     this.lookUp = once(async () => {
       const { row, column } = this.axes;
       const [rowsAt, columnsAt, rowHolding, columnHolding] = await Promise.all([
@@ -32,8 +39,7 @@ class MatrixView {
   // What part is in view, in bins.
 
   showWhole() {
-    this.view = { left: 0, top: 0, width: this.grid.columns, height: this.grid.rows };
-    this.schedule();
+    this.setView(0, 0, this.grid.columns, this.grid.rows);
   }
 
   get whole() {
@@ -125,15 +131,14 @@ class MatrixView {
     context.setTransform(density, 0, 0, density, 0, 0);
     context.clearRect(0, 0, width, height);
     const picture = (this.pictures[this.mode] ??= paint(this.grid, this.mode));
-    const { left, top } = this.view;
     const { width: plotWidth, height: plotHeight } = this.plot;
-    context.imageSmoothingEnabled = this.view.width > plotWidth * density || this.view.height > plotHeight * density;
-    context.imageSmoothingQuality = "high";
     context.save();
     context.beginPath();
     context.rect(GUTTER.left, GUTTER.top, plotWidth, plotHeight);
     context.clip();
-    context.drawImage(picture.image, left, top, this.view.width, this.view.height, GUTTER.left, GUTTER.top, plotWidth, plotHeight);
+    const part = this.shrunk(picture.image, plotWidth * density, plotHeight * density);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(part.image, part.left, part.top, part.width, part.height, GUTTER.left, GUTTER.top, plotWidth, plotHeight);
     this.drawOutlines(context);
     this.drawMarks(context);
     context.restore();
@@ -143,23 +148,32 @@ class MatrixView {
     put(byId("matrix-legend"), legendOf(this.grid, this.mode, picture.full));
   }
 
+  /** What is in view, with bins that are smaller than pixels blended; others keep their edges. */
+  shrunk(image, width, height) {
+    const { view } = this;
+    if (view.width <= width && view.height <= height) return { image, ...view };
+    const size = { width: Math.ceil(Math.min(width, view.width)), height: Math.ceil(Math.min(height, view.height)) };
+    const small = make("canvas", size);
+    const context = small.getContext("2d");
+    context.imageSmoothingQuality = "high";
+    context.drawImage(image, view.left, view.top, view.width, view.height, 0, 0, size.width, size.height);
+    return { image: small, left: 0, top: 0, ...size };
+  }
+
   spansOf(component) {
-    const { row_spans: rows, column_spans: columns } = this.report.components[component];
-    const inBins = (spans, edges) => spans.map(([low, high]) => [binOf(edges, low), binOf(edges, high)]);
-    return { rows: inBins(rows, this.grid.rowEdges), columns: inBins(columns, this.grid.columnEdges) };
+    return this.spans()[component];
   }
 
   drawOutlines(context) {
     if (this.selected === null) return;
     const { rows, columns } = this.spansOf(this.selected);
-    for (const [style, lineWidth] of [[css(colour("paper"), 0.9), 5], [css(colour("accent")), 2]]) {
+    const down = joined(rows.map((span) => span.map((bin) => this.toY(bin))));
+    const across = joined(columns.map((span) => span.map((bin) => this.toX(bin))));
+    for (const [style, lineWidth] of [[css(colour("paper"), 0.9), 4], [css(colour("accent")), 2]]) {
       context.strokeStyle = style;
       context.lineWidth = lineWidth;
-      for (const [top, bottom] of rows) {
-        for (const [left, right] of columns) {
-          const [x, y] = [this.toX(left), this.toY(top)];
-          context.strokeRect(x, y, Math.max(3, this.toX(right) - x), Math.max(3, this.toY(bottom) - y));
-        }
+      for (const [y, bottom] of down) {
+        for (const [x, right] of across) context.strokeRect(x, y, Math.max(3, right - x), Math.max(3, bottom - y));
       }
     }
     context.lineWidth = 1;
@@ -177,7 +191,7 @@ class MatrixView {
     if (this.markedLine) {
       context.fillStyle = css(colour("accent"), 0.75);
       const { kind, bin } = this.markedLine;
-      if (kind === "row") context.fillRect(GUTTER.left, this.toY(bin), width, Math.max(2, this.toY(bin + 1) - this.toY(bin)) / 1);
+      if (kind === "row") context.fillRect(GUTTER.left, this.toY(bin), width, Math.max(2, this.toY(bin + 1) - this.toY(bin)));
       else context.fillRect(this.toX(bin), GUTTER.top, Math.max(2, this.toX(bin + 1) - this.toX(bin)), height);
     }
   }
@@ -315,6 +329,30 @@ class MatrixView {
     this.schedule();
   }
 
+  /** Move to a component. */
+  showComponent(component) {
+    const { rows, columns } = this.spansOf(component);
+    this.showBins(rows.flat(), columns.flat());
+    byId("matrix").scrollIntoView();
+  }
+
+  /** Move to where components are, without lines that are in none. */
+  showBlocks() {
+    const spans = this.report.components.map((_, component) => this.spansOf(component));
+    this.showBins(spans.flatMap(({ rows }) => rows.flat()), spans.flatMap(({ columns }) => columns.flat()));
+  }
+
+  /** Bring some bins into view, with a margin. */
+  showBins(rows, columns) {
+    if (!rows.length || !columns.length) return;
+    const range = (bins) => {
+      const [low, high] = [bins.reduce((a, b) => Math.min(a, b)), bins.reduce((a, b) => Math.max(a, b))];
+      return [low - (high - low) * 0.04, (high - low) * 1.08];
+    };
+    const [[top, height], [left, width]] = [range(rows), range(columns)];
+    this.setView(left, top, width, height);
+  }
+
   /** Move to a line and mark it. */
   async showLine(kind, line) {
     const axis = this.axes[kind];
@@ -328,6 +366,17 @@ class MatrixView {
     else this.setView(bin - Math.min(20, columns / 2), 0, Math.min(40, columns), rows);
     byId("matrix").scrollIntoView();
   }
+}
+
+/** Join stretches that are too close to be told apart. */
+function joined(stretches) {
+  const result = [];
+  for (const [low, high] of [...stretches].sort((a, b) => a[0] - b[0])) {
+    const last = result[result.length - 1];
+    if (last && low - last[1] < 6) last[1] = Math.max(last[1], high);
+    else result.push([low, high]);
+  }
+  return result;
 }
 
 function readoutHint() {

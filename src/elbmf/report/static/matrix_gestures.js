@@ -101,6 +101,7 @@ function startGestures(view) {
   });
   byId("zoom-in").addEventListener("click", () => view.zoom(ZOOM_STEP));
   byId("zoom-out").addEventListener("click", () => view.zoom(1 / ZOOM_STEP));
+  byId("zoom-blocks").addEventListener("click", () => view.showBlocks());
   byId("zoom-reset").addEventListener("click", () => view.showWhole());
 }
 
@@ -137,14 +138,20 @@ function startModes(view) {
   choose(0);
 }
 
+/** How many lines there are in bins: "3", "2–40". */
+function binSizes(edges) {
+  const sizes = Array.from(edges).slice(1).map((edge, i) => edge - edges[i]);
+  const [least, most] = [sizes.reduce((a, b) => Math.min(a, b)), sizes.reduce((a, b) => Math.max(a, b))];
+  return least === most ? whole(least) : `${whole(least)}–${whole(most)}`;
+}
+
 /** Show the matrix of a report; done when it is drawn. */
 async function showMatrix(report, axes) {
   byId("matrix-text").textContent = matrixText(report);
   const grid = await unpackGrid(report.matrix);
   const view = new MatrixView(report, axes, grid);
-  byId("matrix-note").textContent = grid.exact
-    ? "Each point is a cell. Rows and columns are ordered so that components show as blocks; numbers beside them tell which."
-    : `Each point is a bin of about ${whole(report.summary.rows / grid.rows)} × ${whole(report.summary.columns / grid.columns)} cells. Rows and columns are ordered so that components show as blocks; numbers beside them tell which.`;
+  const point = grid.exact ? "a cell" : `a bin of ${binSizes(grid.rowEdges)} × ${binSizes(grid.columnEdges)} cells`;
+  byId("matrix-note").textContent = `Each point is ${point}. Rows and columns are ordered so that components show as blocks; numbers beside them tell which.`;
   put(byId("matrix-readout"), make("span.note", null, readoutHint()));
   startModes(view);
   startGestures(view);

@@ -8,8 +8,7 @@ function memberItem(axis, [line, fit], label) {
   return make(
     "li",
     null,
-    axis.link(line, 80),
-    label === null ? null : make("span.label", null, nameText(label, 24)),
+    make("span.who", null, axis.link(line, 80), label === null ? null : make("span.label", null, nameText(label, 40))),
     fit === null || fit === undefined ? null : [bar(fit), make("span.fit", null, percent(fit))],
   );
 }

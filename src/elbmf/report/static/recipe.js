@@ -66,11 +66,11 @@ function traceOf(trace) {
   if (!trace) return null;
   const columns = new Map(Object.entries(trace.columns));
   const length = Math.max(0, ...[...columns.values()].map((values) => values.length));
-  const x = columns.get("epoch") ?? Array.from({ length }, (_, i) => i);
+  const x = columns.get(trace.name) ?? Array.from({ length }, (_, i) => i);
   const charts = Object.entries(TRACED)
     .filter(([key]) => columns.has(key))
-    .map(([key, title]) => figureOf(title, lineChart({ x, y: columns.get(key), title, xTitle: "epoch" })))
+    .map(([key, title]) => figureOf(title, lineChart({ x, y: columns.get(key), title, xTitle: visibleName(trace.name, 30) })))
     .filter(Boolean);
   if (!charts.length) return null;
-  return make("div", null, make("h3", null, "Course of the fit: ", nameText(trace.name, 60)), make("div.curves", null, charts));
+  return make("div", null, make("h3", null, "Course of the fit"), make("div.curves", null, charts));
 }

@@ -24,7 +24,7 @@ function showSummary(report) {
     MEASURES.filter(([key]) => typeof measures[key] === "number").map(([key, title, format, note]) =>
       figure(title, format(measures[key]), note),
     ),
-    figure("Size", `${tiny(summary.rows)} × ${tiny(summary.columns)}`, "rows and columns"),
+    figure("Size", `${tiny(summary.rows)}\u00a0×\u00a0${tiny(summary.columns)}`, "rows and columns"),
     figure("Components", whole(summary.used), usedNote(summary)),
     summary.ones === null
       ? null

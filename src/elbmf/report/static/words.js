@@ -26,6 +26,11 @@ function percent(share) {
   return `${value.toFixed(digits).replace(/\.0+$/, "")} %`;
 }
 
+/** A measure of agreement, which is easier compared with as many digits. */
+function agreement(number) {
+  return number.toFixed(3);
+}
+
 /** "1 row", "2 rows". */
 function counted(number, thing) {
   return `${whole(number)} ${number === 1 ? thing : `${thing}s`}`;
@@ -45,14 +50,24 @@ function roundValues(low, high, most) {
   return values;
 }
 
+/** A power of ten, such as 10⁻⁵. */
+function powerOfTen(exponent) {
+  return `10${String(exponent).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]))}`;
+}
+
 /** A number short enough for an axis: 12k, 3.4M. */
 function tiny(number) {
+  if (number !== 0 && Math.abs(number) < 1e-3) {
+    const exponent = Math.floor(Math.log10(Math.abs(number)) + 1e-9);
+    const factor = SHORT.format(number / 10 ** exponent);
+    return factor === "1" ? powerOfTen(exponent) : `${factor}·${powerOfTen(exponent)}`;
+  }
   for (const [size, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
     if (Math.abs(number) >= 10 * size || (size > 1e3 && Math.abs(number) >= size)) {
       return SHORT.format(number / size) + letter;
     }
   }
-  return SHORT.format(number);
+  return Number.isInteger(number) ? WHOLE.format(number) : SHORT.format(number);
 }
 
 /**
