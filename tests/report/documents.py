@@ -50,11 +50,12 @@ def document(
     """Make a document; `labels` are one text for each row, `changes` replace fields."""
     n, k = U.shape
     m = V.shape[1]
-    covered = U.astype(int) @ V.astype(int) > 0
+    holders = U.astype(int) @ V.astype(int)
+    covered = holders > 0
     hits, ones = int((A & covered).sum()), int(A.sum())
     row_order, column_order = _order(U), _order(V.T)
     components = [
-        _component(component, A, U, V, covered, row_order, column_order, data)
+        _component(component, A, U, V, holders, row_order, column_order, data)
         for component in range(k)
     ]
     classes = sorted(set(labels)) if labels else []
@@ -191,10 +192,9 @@ def _grid(A, covered, row_order, column_order, data, most):
     }
 
 
-def _component(component, A, U, V, covered, row_order, column_order, data):
+def _component(component, A, U, V, holders, row_order, column_order, data):
     u, v = U[:, component], V[component]
     others = np.delete(np.arange(U.shape[1]), component)
-    elsewhere = U[:, others].astype(int) @ V[others].astype(int) > 0
     inside = np.outer(u, v)
     cells = int(inside.sum())
     ones = int((A & inside).sum())
@@ -209,7 +209,7 @@ def _component(component, A, U, V, covered, row_order, column_order, data):
         "rows": int(u.sum()),
         "columns": int(v.sum()),
         "covered": ones if data else None,
-        "alone": int((A & inside & ~elsewhere).sum()) if data else None,
+        "alone": int((A & inside & (holders == 1)).sum()) if data else None,
         "precision": ones / cells if data and cells else None,
         "recall": ones / max(int(A.sum()), 1) if data else None,
         "bits_saved": 3.7 * ones - 100 if data else None,
@@ -233,7 +233,7 @@ def _component(component, A, U, V, covered, row_order, column_order, data):
         ],
         "block": _grid(
             A,
-            covered,
+            holders > 0,
             np.array([line for line, _ in rows], dtype=int),
             np.array([line for line, _ in columns], dtype=int),
             data,

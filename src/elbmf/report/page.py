@@ -183,10 +183,13 @@ class _Names:
             return []
         members = (each[f"top_{side}"] for each in components)  # type: ignore[literal-required]
         lines = {line for each in members for line, _ in each[:_FIRST_NAMES]}
-        return [(line, self._of(line)) for line in sorted(lines)]
+        return [(line, self._of(line)) for line in sorted(lines) if self._place(line) is not None]
+
+    def _place(self, line: int) -> int | None:
+        return line if self._places is None else self._places.get(line)
 
     def _of(self, line: int) -> str:
-        place = line if self._places is None else self._places.get(line)
+        place = self._place(line)
         if self._names is None or place is None:
             return str(line)
         name = self._names[place]

@@ -1,12 +1,12 @@
 // Lines over a number, drawn as SVG.
 
-const CHART = { width: 340, height: 150, left: 46, right: 12, top: 12, bottom: 26 };
+const CHART = { width: 340, height: 156, left: 46, right: 12, top: 12, bottom: 32 };
 
 /** Where values are on an axis: evenly or, where a few dwarf all others, by their logarithms. */
-function scaleOf(values) {
+function scaleOf(values, mayBeLogarithmic) {
   let [low, high] = [Math.min(...values), Math.max(...values)];
   const middle = [...values].sort((a, b) => a - b)[values.length >> 1];
-  if (low >= 0 && high > 40 * middle && values.length > 10) {
+  if (mayBeLogarithmic && low >= 0 && high > 40 * middle && values.length > 10) {
     const least = Math.min(...values.filter((each) => each > 0), high / 10);
     const [from, to] = [Math.floor(Math.log10(least)), Math.log10(high)];
     const powers = Array.from({ length: Math.floor(to) - from + 1 }, (_, i) => from + i);
@@ -31,16 +31,17 @@ function scaleOf(values) {
  * @param {string} chart.xTitle
  * @param {number | null} [chart.marked] the x of a point to mark
  * @param {boolean} [chart.dots] whether to mark each point a little
+ * @param {boolean} [chart.mayBeLogarithmic] whether a few great values may be drawn by logarithms
  * @returns {Element | null} null where there is nothing to draw
  */
-function lineChart({ x, y, title, xTitle, marked = null, dots = false }) {
+function lineChart({ x, y, title, xTitle, marked = null, dots = false, mayBeLogarithmic = false }) {
   const points = x.map((each, i) => [each, y[i]]).filter(([, v]) => v !== null && v !== undefined);
   if (points.length < 2) return null;
   const { width, height, left, right, top, bottom } = CHART;
   const xs = points.map(([each]) => each);
   const ys = points.map(([, each]) => each);
   const [xLow, xHigh] = [Math.min(...xs), Math.max(...xs)];
-  const scale = scaleOf(ys);
+  const scale = scaleOf(ys, mayBeLogarithmic);
   const atX = (value) => left + ((value - xLow) / (xHigh - xLow || 1)) * (width - left - right);
   const atY = (value) => height - bottom - scale.share(value) * (height - top - bottom);
   const last = points[points.length - 1];
@@ -60,7 +61,7 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false }) {
     { class: "chart", "data-scale": scale.logarithmic ? "logarithmic" : null, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described },
     lines,
     ticks,
-    draw("text", { class: "tick", x: width - right, y: height - 1, "text-anchor": "end" }, xTitle),
+    draw("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, xTitle),
     draw("path", { class: "line", d: path.join("") }),
     dots && points.length <= 40
       ? points.map(([a, b]) =>

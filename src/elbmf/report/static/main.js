@@ -20,6 +20,7 @@ class Detail {
   async show(opened) {
     if (opened.kind === "section") {
       this.aside.hidden = true;
+      delete this.aside.dataset.shown;
       this.cover();
       if (this.opener?.isConnected) this.opener.focus({ preventScroll: true });
       this.opener = null;
@@ -32,6 +33,7 @@ class Detail {
     const { title, content } = await detail;
     if (opened !== route) return;
     put(this.aside, this.header(opened, title), make("div.detail-content", null, content));
+    this.aside.dataset.shown = `${opened.kind}-${opened.number}`;
     this.aside.hidden = false;
     this.aside.scrollTop = 0;
     this.cover();

@@ -69,7 +69,7 @@ function traceOf(trace) {
   const x = columns.get(trace.name) ?? Array.from({ length }, (_, i) => i);
   const charts = Object.entries(TRACED)
     .filter(([key]) => columns.has(key))
-    .map(([key, title]) => figureOf(title, lineChart({ x, y: columns.get(key), title, xTitle: visibleName(trace.name, 30) })))
+    .map(([key, title]) => figureOf(title, lineChart({ x, y: columns.get(key), title, xTitle: visibleName(trace.name, 30), mayBeLogarithmic: true })))
     .filter(Boolean);
   if (!charts.length) return null;
   return make("div", null, make("h3", null, "Course of the fit"), make("div.curves", null, charts));
