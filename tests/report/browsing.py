@@ -111,6 +111,18 @@ class Browser:
         """Press keys wherever the focus is."""
         ActionChains(self.driver, 0).send_keys(*keys).perform()
 
+    def touch(self, *steps):
+        """Touch with fingers: at each step the points where they are; none lifts them."""
+        kinds = ["touchStart", *["touchMove"] * (len(steps) - 1)]
+        for kind, points in zip(kinds, steps, strict=True):
+            fingers = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+            self._touch(kind, fingers)
+        self._touch("touchEnd", [])
+
+    def _touch(self, kind, fingers):
+        event = {"type": kind, "touchPoints": fingers}
+        self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+
     def focused(self):
         return self.driver.switch_to.active_element
 

@@ -51,7 +51,10 @@ async function componentDetail(report, axes, number, showInMatrix) {
         each.rows ? pagedMembers(row, each.top_rows, each.rows, () => row.membersOf(number, each.columns), labelOf) : null,
       )),
       await blockPicture(each),
-      block("Members that fit worst", pair(listed(column, each.weak_columns), listed(row, each.weak_rows))),
+      block("Members that fit worst", pair(
+        each.columns > FIRST_MEMBERS ? listed(column, each.weak_columns) : null,
+        each.rows > FIRST_MEMBERS ? listed(row, each.weak_rows) : null,
+      )),
       block("Outside, but would nearly fit", pair(listed(column, each.near_columns), listed(row, each.near_rows))),
       overlapsOf(each),
       enrichedBlock(report.labels ? `Labels: ${report.labels.title}` : "Labels", each.labels),

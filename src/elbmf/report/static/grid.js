@@ -20,22 +20,14 @@ function modesOf(grid) {
   return grid.missed ? ["errors", "data", "reconstruction"] : ["reconstruction"];
 }
 
-/** The total share of each bin that is drawn, in 255ths. */
-function totals(grid, mode) {
-  const parts = MODES[mode].parts.map((part) => grid[part]).filter(Boolean);
-  const sums = new Uint16Array(grid.hit.length);
-  for (const part of parts) for (let i = 0; i < sums.length; i++) sums[i] += part[i];
-  return sums;
-}
-
-/** The total that is drawn in full colour: nearly the greatest, so that one bin does not dim all. */
-function fullTotal(sums) {
+/**
+ * The total of shares, in 255ths, that is drawn in full colour: nearly the greatest, so that one
+ * bin does not dim all others.
+ */
+function fullTotal(hit, missed, extra) {
   const counts = new Uint32Array(1024);
-  let some = 0;
-  for (const sum of sums) {
-    counts[sum]++;
-    if (sum) some++;
-  }
+  for (let i = 0; i < hit.length; i++) counts[hit[i] + missed[i] + extra[i]]++;
+  const some = hit.length - counts[0];
   let above = 0;
   for (let sum = counts.length - 1; sum > 0; sum--) {
     above += counts[sum];
@@ -50,30 +42,27 @@ function fullTotal(sums) {
  * @returns {{image: HTMLCanvasElement, full: number}} the picture, and the share in full colour
  */
 function paint(grid, mode) {
+  const { parts } = MODES[mode];
+  const nothing = new Uint8Array(grid.hit.length);
+  const [hit, missed, extra] = ["hit", "missed", "extra"].map((part) => (parts.includes(part) && grid[part]) || nothing);
+  const inked = (part) => colour(mode === "errors" ? `cell-${part}` : "cell-one");
+  const [hits, misses, extras] = ["hit", "missed", "extra"].map(inked);
   const paper = colour("cell-none");
-  const inks = {
-    hit: colour(mode === "errors" ? "cell-hit" : "cell-one"),
-    missed: colour(mode === "errors" ? "cell-missed" : "cell-one"),
-    extra: colour(mode === "errors" ? "cell-extra" : "cell-one"),
-  };
-  const parts = MODES[mode].parts.filter((part) => grid[part]);
-  const arrays = parts.map((part) => grid[part]);
-  const colours = parts.map((part) => inks[part]);
-  const sums = totals(grid, mode);
-  const full = grid.exact ? 255 : fullTotal(sums);
+  const full = grid.exact ? 255 : fullTotal(hit, missed, extra);
+  const tones = Float32Array.from({ length: 1024 }, (_, sum) => Math.min(1, sum / full) ** 0.6);
   const image = make("canvas", { width: grid.columns, height: grid.rows });
   const context = image.getContext("2d");
   const pixels = context.createImageData(grid.columns, grid.rows);
-  const tones = new Float32Array(1024).map((_, sum) => Math.min(1, sum / full) ** 0.6);
-  for (let i = 0; i < sums.length; i++) {
-    const sum = sums[i];
-    const tone = tones[sum];
+  const { data } = pixels;
+  for (let i = 0, at = 0; i < hit.length; i++, at += 4) {
+    const [h, m, e] = [hit[i], missed[i], extra[i]];
+    const sum = h + m + e;
+    const tone = sum ? tones[sum] / sum : 0;
     for (let channel = 0; channel < 3; channel++) {
-      let mean = 0;
-      if (sum) for (let part = 0; part < arrays.length; part++) mean += arrays[part][i] * colours[part][channel];
-      pixels.data[4 * i + channel] = paper[channel] + (sum ? mean / sum - paper[channel] : 0) * tone;
+      const mixed = h * hits[channel] + m * misses[channel] + e * extras[channel];
+      data[at + channel] = paper[channel] + (mixed - sum * paper[channel]) * tone;
     }
-    pixels.data[4 * i + 3] = 255;
+    data[at + 3] = 255;
   }
   context.putImageData(pixels, 0, 0);
   return { image, full: full / 255 };

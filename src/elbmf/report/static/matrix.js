@@ -288,6 +288,7 @@ class MatrixView {
       return hit ? "a one, covered" : missed ? "a one, missed" : extra ? "a zero, but covered" : "a zero";
     }
     if (!this.grid.missed) return `${percent(hit / 255)} covered`;
+    if (!hit && !missed) return extra ? `no ones; ${percent(extra / 255)} covered zeros` : "no ones, nothing covered";
     return `${percent((hit + missed) / 255)} ones: ${percent(hit / 255)} covered, ${percent(missed / 255)} missed; ${percent(extra / 255)} covered zeros`;
   }
 

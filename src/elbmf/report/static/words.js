@@ -22,7 +22,7 @@ function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.01) return "< 0.01 %";
   if (value < 100 && value > 99.9) return "> 99.9 %";
-  const digits = value < 0.1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
+  const digits = value < 1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
   return `${value.toFixed(digits).replace(/\.0+$/, "")} %`;
 }
 
