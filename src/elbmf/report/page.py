@@ -48,8 +48,9 @@ _SCRIPTS = (
     "main.js",
 )
 
-# Names of a component in the summary that is there without scripts, and those that the page shows
-# before it has unpacked all (components.js).
+# Components, and names of each, in the summary that is there without scripts; and names that the
+# page shows before it has unpacked all (components.js).
+_MOST_COMPONENTS = 200
 _MOST_NAMES = 6
 _FIRST_NAMES = 12
 _LONGEST_NAME = 80
@@ -141,8 +142,9 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
                 row_names.some(each["top_rows"], each["rows"]),
             ],
         )
-        for each in document["components"]
+        for each in document["components"][:_MOST_COMPONENTS]
     ]
+    left = len(document["components"]) - len(rows)
     return "\n".join(
         [
             f"<h1>{_text(document['title'])}</h1>",
@@ -151,6 +153,7 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
             f"<p>{_text(summary['rank']['text'])}</p>",
             f"<table><thead>{_line('th', headers)}</thead>",
             *("<tbody>", *rows, "</tbody></table>"),
+            f"<p>and {left:,} more components</p>" if left else "",
         ]
     )
 

@@ -83,7 +83,8 @@ class Axis {
 
   /** A link to what is known of a line. */
   link(line, longest) {
-    return make("a", { href: `#${this.kind}-${line}` }, nameText(this.nameOf(line), longest));
+    const name = this.nameOf(line);
+    return make("a", { href: `#${this.kind}-${line}`, title: visibleName(name, 400) }, nameText(name, longest));
   }
 
   /** Components of a line, and its ones there (null without data). */

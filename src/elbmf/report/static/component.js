@@ -9,8 +9,13 @@ function componentSentence({ component, rows, columns, precision, recall, covere
   const parts = [`Component ${component}: ${counted(rows, "row")} share${rows === 1 ? "s" : ""} ${counted(columns, "column")}`];
   if (precision !== null) parts.push(`; ${percent(precision)} of these cells are ones`);
   if (recall !== null) parts.push(`. It covers ${percent(recall)} of all ones`);
-  if (covered && alone !== null) parts.push(`; no other component covers ${percent(alone / covered)} of these`);
+  if (covered && alone !== null) parts.push(aloneText(alone / covered));
   return `${parts.join("")}.`;
+}
+
+function aloneText(share) {
+  if (share === 1) return ", which no other component covers";
+  return share === 0 ? ", all of which others cover, too" : `; no other component covers ${percent(share)} of these`;
 }
 
 function block(title, ...content) {

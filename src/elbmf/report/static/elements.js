@@ -43,9 +43,7 @@ function put(node, ...children) {
 /** A name from the data: kept apart from the direction of the text around it. */
 function nameText(name, longest) {
   if (name.trim() === "") return make("bdi.nameless", null, name === "" ? "no name" : "blank name");
-  const shown = visibleName(name, longest);
-  const cut = shown.endsWith("…") && !name.endsWith("…");
-  return make("bdi.name", { title: cut ? visibleName(name, 2000) : null }, shown);
+  return make("bdi.name", null, visibleName(name, longest));
 }
 
 /** A bar that fills a share of its width. */

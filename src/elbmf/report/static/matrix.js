@@ -33,13 +33,26 @@ class MatrixView {
       ]);
       this.lookup = { row: { at: rowsAt, ...rowHolding }, column: { at: columnsAt, ...columnHolding } };
     });
-    this.showWhole();
+    this.home = null;
+    this.showHome();
   }
 
   // What part is in view, in bins.
 
   showWhole() {
     this.setView(0, 0, this.grid.columns, this.grid.rows);
+  }
+
+  /**
+   * Begin with the part that has components, where that is small, else with all. Until it is left,
+   * fingers scroll the page.
+   */
+  showHome() {
+    this.showWhole();
+    this.showBlocks();
+    if (this.view.width * this.view.height > (this.grid.columns * this.grid.rows) / 2) this.showWhole();
+    this.home = this.view;
+    this.frame.classList.remove("zoomed");
   }
 
   get whole() {
@@ -56,7 +69,7 @@ class MatrixView {
       width,
       height,
     };
-    this.frame.classList.toggle("zoomed", !this.whole);
+    this.frame.classList.toggle("zoomed", !this.whole && JSON.stringify(this.view) !== JSON.stringify(this.home));
     this.schedule();
   }
 
@@ -203,8 +216,8 @@ class MatrixView {
     context.textBaseline = "middle";
     const { width, height } = this.plot;
     const sides = [
-      { key: "rows", to: (bin) => this.toY(bin), low: GUTTER.top, high: GUTTER.top + height, room: 13, line: (a, b) => [GUTTER.left - 5, a, 2, b - a], text: (at) => [GUTTER.left / 2 - 3, at] },
-      { key: "columns", to: (bin) => this.toX(bin), low: GUTTER.left, high: GUTTER.left + width, room: 22, line: (a, b) => [a, GUTTER.top - 5, b - a, 2], text: (at) => [at, GUTTER.top / 2 - 2] },
+      { key: "rows", to: (bin) => this.toY(bin), low: GUTTER.top, high: GUTTER.top + height, room: () => 13, line: (a, b) => [GUTTER.left - 5, a, 2, b - a], text: (at) => [GUTTER.left / 2 - 3, at] },
+      { key: "columns", to: (bin) => this.toX(bin), low: GUTTER.left, high: GUTTER.left + width, room: (text) => 7 * text.length + 8, line: (a, b) => [a, GUTTER.top - 5, b - a, 2], text: (at) => [at, GUTTER.top / 2 - 2] },
     ];
     for (const { key, to, low, high, room, line, text } of sides) {
       const stretches = this.report.components
@@ -221,8 +234,9 @@ class MatrixView {
       const taken = [];
       for (const { component, from, end, chosen } of stretches) {
         const middle = (from + end) / 2;
-        if (taken.some((other) => Math.abs(other - middle) < room)) continue;
-        taken.push(middle);
+        const reach = room(String(component));
+        if (taken.some((other) => Math.abs(other.middle - middle) < (other.reach + reach) / 2)) continue;
+        taken.push({ middle, reach });
         context.fillStyle = css(colour(chosen ? "accent" : "faint"));
         context.fillRect(...line(from + 1, Math.max(from + 2, end - 1)));
         context.fillStyle = css(colour(chosen ? "accent" : "muted"));

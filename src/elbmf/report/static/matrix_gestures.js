@@ -151,7 +151,7 @@ async function showMatrix(report, axes) {
   const grid = await unpackGrid(report.matrix);
   const view = new MatrixView(report, axes, grid);
   const point = grid.exact ? "a cell" : `a bin of ${binSizes(grid.rowEdges)} × ${binSizes(grid.columnEdges)} cells`;
-  byId("matrix-note").textContent = `Each point is ${point}. Rows and columns are ordered so that components show as blocks; numbers beside them tell which.`;
+  byId("matrix-note").textContent = `Each point is ${point}. Rows and columns are ordered so that components show as blocks; numbers beside them tell which.${view.whole ? "" : " At first only the part with components is in view."}`;
   put(byId("matrix-readout"), make("span.note", null, readoutHint()));
   startModes(view);
   startGestures(view);

@@ -24,14 +24,14 @@ function showSummary(report) {
     MEASURES.filter(([key]) => typeof measures[key] === "number").map(([key, title, format, note]) =>
       figure(title, format(measures[key]), note),
     ),
-    figure("Size", `${tiny(summary.rows)}\u00a0×\u00a0${tiny(summary.columns)}`, "rows and columns"),
+    figure("Size", `${whole(summary.rows)} × ${whole(summary.columns)}`, "rows and columns"),
     figure("Components", whole(summary.used), usedNote(summary)),
     summary.ones === null
       ? null
-      : figure("Ones", tiny(summary.ones), `${percent(summary.density)} of the cells${missingNote(summary)}`),
+      : figure("Ones", whole(summary.ones), `${percent(summary.density)} of the cells${missingNote(summary)}`),
     summary.missed === null
       ? null
-      : figure("Wrong cells", tiny(summary.missed + summary.extra), `${whole(summary.missed)} missed, ${whole(summary.extra)} extra`),
+      : figure("Wrong cells", whole(summary.missed + summary.extra), `${whole(summary.missed)} missed, ${whole(summary.extra)} extra`),
   );
   put(byId("rank"), rankOf(summary));
 }

@@ -23,7 +23,7 @@ function percent(share) {
   if (value > 0 && value < 0.01) return "< 0.01 %";
   if (value < 100 && value > 99.9) return "> 99.9 %";
   const digits = value < 1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
-  return `${value.toFixed(digits).replace(/\.0+$/, "")} %`;
+  return `${Number(value.toFixed(digits))} %`;
 }
 
 /** A measure of agreement, which is easier compared with as many digits. */
