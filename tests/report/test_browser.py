@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from browsing import Browser, Keys
 from documents import document, factors, packed
+from selenium.webdriver.support.ui import WebDriverWait
 
 from elbmf.report.page import render
 
@@ -91,6 +92,12 @@ def picture(browser):
     )
 
 
+def differs(browser, before):
+    """Wait for a picture other than one before, and return it."""
+    wait = WebDriverWait(browser.driver, 20, 0.02)
+    return wait.until(lambda _: (now := picture(browser)) != before and now)
+
+
 def test_opens_without_errors_or_requests(browser, page):
     address = browser.open_page(page)
     errors, requests = browser.logs()
@@ -162,7 +169,7 @@ def test_search_tells_which_components_hold_a_row_and_why(opened):
     assert f"label {LABELS[row]}" in opened.one("#detail").text
     before = picture(opened)
     opened.one(".detail-content > button").click()
-    assert picture(opened) != before
+    differs(opened, before)
 
 
 def test_search_lists_names_that_begin_with_the_text_first(opened):
@@ -344,7 +351,7 @@ def test_light_and_dark_can_be_read(opened):
     opened.prefer("dark")
     assert opened.one("body").value_of_css_property("background-color") != light
     assert opened.faint() == []
-    assert picture(opened) != in_light
+    differs(opened, in_light)
     opened.one("#theme").click()
     assert opened.one("body").value_of_css_property("background-color") == light
     opened.run("localStorage.clear(); delete document.documentElement.dataset.theme")
@@ -390,7 +397,7 @@ def test_fingers(opened):
             for step in (20, 30, 45, 60)
         )
     )
-    assert picture(opened) != before
+    differs(opened, before)
     assert opened.run("return document.querySelector('.matrix.zoomed') !== null")
 
 

@@ -3,7 +3,7 @@
 const MEASURES = [
   ["recall", "Recall", percent, "of the ones are covered"],
   ["precision", "Precision", percent, "of what is covered are ones"],
-  ["relative_loss", "Relative loss", short, "wrong cells per one; 0 is perfect, 1 as good as nothing"],
+  ["relative_loss", "Relative loss", short, "wrong cells per one; 0 is perfect"],
   ["similarity", "Similarity", percent, "of all cells are right"],
   ["recall_star", "Recall*", percent, "of the ones without noise are covered"],
 ];
@@ -16,7 +16,7 @@ function showSummary(report) {
   const { summary } = report;
   put(byId("title"), nameText(report.title));
   document.title = visibleName(report.title, 80);
-  put(byId("sentences"), summary.sentences.map((each) => make("p", null, each)));
+  put(byId("sentences"), summary.sentences.map((each) => [make("p", null, each), " "]));
   put(byId("warnings"), warnings(summary.warnings));
   const measures = summary.measures ?? {};
   put(
