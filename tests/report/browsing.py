@@ -83,6 +83,10 @@ class Browser:
         emulated = {"media": media, "features": features}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", emulated)
 
+    def allow_scripts(self, allowed):
+        disabled = {"value": not allowed}
+        self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", disabled)
+
     def pdf(self):
         printed = self.driver.execute_cdp_cmd("Page.printToPDF", {})
         return base64.b64decode(printed["data"])

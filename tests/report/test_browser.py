@@ -401,6 +401,19 @@ def test_fingers(opened):
     assert opened.run("return document.querySelector('.matrix.zoomed') !== null")
 
 
+def test_without_scripts_the_summary_is_there(browser, page):
+    address = browser.open_page(page)
+    browser.allow_scripts(False)
+    try:
+        browser.driver.get(address)
+        text = browser.one("#plain").text
+        for part in ("need scripts", "A report", f"{N} rows and {M} columns", COLUMNS[0]):
+            assert part in text
+        assert not browser.one("#app").is_displayed()
+    finally:
+        browser.allow_scripts(True)
+
+
 def test_prints(opened):
     opened.prefer("dark")
     pages = len(re.findall(rb"/Type\s*/Page\b", opened.pdf()))
@@ -485,8 +498,7 @@ def _kept(made):
 
 
 def _many(k):
-    A, U, V = factors(2 * k, k, k)
-    return document(A, U, V, labels=[f"{i % 70}" for i in range(2 * k)])
+    return document(*factors(k, k, k), labels=[f"{i % 70}" for i in range(k)])
 
 
 def _emptied():

@@ -63,7 +63,7 @@ names = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(names)
 def test_no_name_becomes_markup(texts):
     plain = _Elements(render(document(A, U, V, row_names=["a"] * 6, labels=["a"] * 6)))

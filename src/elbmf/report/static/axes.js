@@ -84,7 +84,16 @@ class Axis {
   /** A link to what is known of a line. */
   link(line, longest) {
     const name = this.nameOf(line);
-    return make("a", { href: `#${this.kind}-${line}`, title: visibleName(name, 400) }, nameText(name, longest));
+    return make(
+      "a",
+      { href: `#${this.kind}-${line}`, title: visibleName(name, 400) },
+      nameText(name, longest),
+    );
+  }
+
+  /** Names of lines, with commas between them. */
+  list(lines, longest) {
+    return listed(lines.map((line) => nameText(this.nameOf(line), longest)));
   }
 
   /** Components of a line, and its ones there (null without data). */

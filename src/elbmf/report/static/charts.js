@@ -12,14 +12,21 @@ function scaleOf(values, mayBeLogarithmic) {
     const powers = Array.from({ length: Math.floor(to) - from + 1 }, (_, i) => from + i);
     const step = Math.ceil(powers.length / 4);
     return {
-      share: (value) => (value > 0 ? Math.max(0, (Math.log10(value) - from) / (to - from || 1)) : 0),
+      share: (value) => (value > 0 ? Math.max(
+        0,
+        (Math.log10(value) - from) / (to - from || 1),
+      ) : 0),
       values: powers.filter((_, i) => i % step === 0).map((power) => Number(`1e${power}`)),
       logarithmic: true,
     };
   }
   if (low > 0 && low < 0.4 * high) low = 0;
   if (high === low) high = low + (Math.abs(low) || 1);
-  return { share: (value) => (value - low) / (high - low), values: roundValues(low, high, 3), logarithmic: false };
+  return {
+    share: (value) => (value - low) / (high - low),
+    values: roundValues(low, high, 3),
+    logarithmic: false,
+  };
 }
 
 /**
@@ -47,25 +54,46 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false, mayBeLoga
   const last = points[points.length - 1];
   const lines = scale.values.map((value) => [
     draw("line", { class: "rule", x1: left, x2: width - right, y1: atY(value), y2: atY(value) }),
-    draw("text", { class: "tick", x: left - 6, y: atY(value) + 4, "text-anchor": "end" }, tiny(value)),
+    draw(
+      "text",
+      { class: "tick", x: left - 6, y: atY(value) + 4, "text-anchor": "end" },
+      tiny(value),
+    ),
   ]);
   const ticks = roundValues(xLow, xHigh, 5)
     .filter((value) => dots === false || Number.isInteger(value))
     .map((value) =>
-      draw("text", { class: "tick", x: atX(value), y: height - bottom + 14, "text-anchor": "middle" }, tiny(value)),
+      draw(
+        "text",
+        { class: "tick", x: atX(value), y: height - bottom + 14, "text-anchor": "middle" },
+        tiny(value),
+      ),
     );
-  const path = points.map(([a, b], i) => `${i ? "L" : "M"}${atX(a).toFixed(1)} ${atY(b).toFixed(1)}`);
-  const described = `${title}: from ${short(points[0][1])} at ${xTitle} ${short(points[0][0])} to ${short(last[1])} at ${short(last[0])}`;
+  const path = points.map(
+    ([a, b], i) => `${i ? "L" : "M"}${atX(a).toFixed(1)} ${atY(b).toFixed(1)}`,
+  );
+  const told = ([at, value]) => `${short(value)} at ${xTitle} ${short(at)}`;
+  const described = `${title}: from ${told(points[0])} to ${told(last)}`;
   return draw(
     "svg",
-    { class: "chart", "data-scale": scale.logarithmic ? "logarithmic" : null, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": described },
+    {
+      class: "chart",
+      "data-scale": scale.logarithmic ? "logarithmic" : null,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": described,
+    },
     lines,
     ticks,
     draw("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, xTitle),
     draw("path", { class: "line", d: path.join("") }),
     dots && points.length <= 40
       ? points.map(([a, b]) =>
-          draw("circle", { class: "dot", cx: atX(a), cy: atY(b), r: 2.2 }, draw("title", null, `${short(a)}: ${short(b)}`)),
+          draw(
+            "circle",
+            { class: "dot", cx: atX(a), cy: atY(b), r: 2.2 },
+            draw("title", null, `${short(a)}: ${short(b)}`),
+          ),
         )
       : null,
     points
@@ -76,5 +104,10 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false, mayBeLoga
 
 /** A chart under its title. */
 function figureOf(title, chart) {
-  return chart && make("figure.small", null, make("figcaption", null, title, chart.dataset.scale ? ` (${chart.dataset.scale})` : ""), chart);
+  return chart && make(
+    "figure.small",
+    null,
+    make("figcaption", null, title, chart.dataset.scale ? ` (${chart.dataset.scale})` : ""),
+    chart,
+  );
 }

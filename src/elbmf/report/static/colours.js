@@ -9,7 +9,10 @@ function onTheme(listener) {
 
 /** Read a colour of the style as red, green, blue. */
 function colour(name) {
-  const probe = byId("colour-probe") ?? document.body.appendChild(make("i", { id: "colour-probe", hidden: true }));
+  const probe = byId("colour-probe") ?? document.body.appendChild(make(
+    "i",
+    { id: "colour-probe", hidden: true },
+  ));
   probe.style.color = `var(--${name})`;
   return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
 }

@@ -6,7 +6,8 @@ const MOST_ENRICHED = 12;
 /** A component in words. */
 function componentSentence({ component, rows, columns, precision, recall, covered, alone }) {
   if (!rows || !columns) return `Component ${component} is empty: no row or no column is in it.`;
-  const parts = [`Component ${component}: ${counted(rows, "row")} share${rows === 1 ? "s" : ""} ${counted(columns, "column")}`];
+  const shared = `${rows === 1 ? "shares" : "share"} ${counted(columns, "column")}`;
+  const parts = [`Component ${component}: ${counted(rows, "row")} ${shared}`];
   if (precision !== null) parts.push(`; ${percent(precision)} of these cells are ones`);
   if (recall !== null) parts.push(`. It covers ${percent(recall)} of all ones`);
   if (covered && alone !== null) parts.push(aloneText(alone / covered));
@@ -15,7 +16,14 @@ function componentSentence({ component, rows, columns, precision, recall, covere
 
 function aloneText(share) {
   if (share === 1) return ", which no other component covers";
-  return share === 0 ? ", all of which others cover, too" : `; no other component covers ${percent(share)} of these`;
+  if (share === 0) return ", all of which others cover, too";
+  return `; no other component covers ${percent(share)} of these`;
+}
+
+function savingText(bits) {
+  return bits >= 0
+    ? `It makes the description of the data ${whole(bits)} bits shorter.`
+    : `Without it the description of the data would be ${whole(-bits)} bits shorter.`;
 }
 
 function block(title, ...content) {
@@ -27,7 +35,11 @@ function block(title, ...content) {
 function pair(columns, rows) {
   const sides = [["Columns", columns], ["Rows", rows]].filter(([, content]) => content?.length);
   return sides.length
-    ? make("div.pair", null, sides.map(([title, content]) => make("div", null, make("h4", null, title), content)))
+    ? make(
+      "div.pair",
+      null,
+      sides.map(([title, content]) => make("div", null, make("h4", null, title), content)),
+    )
     : null;
 }
 
@@ -37,33 +49,55 @@ function pair(columns, rows) {
  */
 async function componentDetail(report, axes, number, showInMatrix) {
   const each = report.components[number];
-  if (!each) return { title: `Component ${number}`, content: [make("p", null, "There is no such component.")] };
-  const [labelOf] = await Promise.all([labelsOfRows(report, axes.row), axes.row.names(), axes.column.names()]);
-  const listed = (axis, members) => (members.length ? [memberList(axis, members, axis.kind === "row" ? labelOf : undefined)] : null);
+  const title = `Component ${number}`;
+  if (!each) return { title, content: [make("p", null, "There is no such component.")] };
+  const [labelOf] = await Promise.all([
+    labelsOfRows(report, axes.row),
+    axes.row.names(),
+    axes.column.names(),
+  ]);
+  const lines = (axis, members) => {
+    const list = memberList(axis, members, axis.kind === "row" ? labelOf : undefined);
+    return members.length ? [list] : null;
+  };
   const { row, column } = axes;
   return {
-    title: `Component ${number}`,
+    title,
     content: [
       make("p.lead", null, componentSentence(each)),
-      each.bits_saved === null
-        ? null
-        : make("p", null, each.bits_saved >= 0
-            ? `It makes the description of the data ${whole(each.bits_saved)} bits shorter.`
-            : `Without it the description of the data were ${whole(-each.bits_saved)} bits shorter.`),
-      each.rows && each.columns ? make("button.controls", { type: "button", onclick: () => showInMatrix(number) }, "Show in the matrix") : null,
+      each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
+      each.rows && each.columns ? make(
+        "button.controls",
+        { type: "button", onclick: showInMatrix },
+        "Show in the matrix",
+      ) : null,
       block("Members", pair(
-        each.columns ? pagedMembers(column, each.top_columns, each.columns, () => column.membersOf(number, each.rows)) : null,
-        each.rows ? pagedMembers(row, each.top_rows, each.rows, () => row.membersOf(number, each.columns), labelOf) : null,
+        each.columns ? pagedMembers(
+          column,
+          each.top_columns,
+          each.columns,
+          () => column.membersOf(number, each.rows),
+        ) : null,
+        each.rows ? pagedMembers(
+          row,
+          each.top_rows,
+          each.rows,
+          () => row.membersOf(number, each.columns),
+          labelOf,
+        ) : null,
       )),
       await blockPicture(each),
       block("Members that fit worst", pair(
-        each.columns > FIRST_MEMBERS ? listed(column, each.weak_columns) : null,
-        each.rows > FIRST_MEMBERS ? listed(row, each.weak_rows) : null,
+        each.columns > FIRST_MEMBERS ? lines(column, each.weak_columns) : null,
+        each.rows > FIRST_MEMBERS ? lines(row, each.weak_rows) : null,
       )),
-      block("Outside, but would nearly fit", pair(listed(column, each.near_columns), listed(row, each.near_rows))),
+      block(
+        "Outside, but would nearly fit",
+        pair(lines(column, each.near_columns), lines(row, each.near_rows)),
+      ),
       overlapsOf(each),
-      enrichedBlock(report.labels ? `Labels: ${report.labels.title}` : "Labels", each.labels),
-      enrichedBlock(report.sets_title ? `Known sets: ${report.sets_title}` : "Known sets", each.sets),
+      enrichedBlock("Labels", report.labels?.title, each.labels),
+      enrichedBlock("Known sets", report.sets_title, each.sets),
     ],
   };
 }
@@ -72,34 +106,46 @@ async function componentDetail(report, axes, number, showInMatrix) {
 async function blockPicture(each) {
   if (!each.block || !each.block.extra) return null;
   const grid = await unpackGrid(each.block);
-  const frame = make("div.block-picture", { role: "img", "aria-label": `Cells of component ${each.component}: ${percent(each.precision)} are ones` });
+  const described = `Cells of component ${each.component}: ${percent(each.precision)} are ones`;
+  const frame = make("div.block-picture", { role: "img", "aria-label": described });
   const paintIt = () => put(frame, paint(grid, "errors").image);
   paintIt();
   frame.repaint = paintIt;
-  const swatch = (kind, text) => make("span.key", null, make(`i.swatch.${kind}`, null), text);
   return block(
     "Where it errs",
     frame,
-    make("div.legend", null, swatch("hit", "ones"), swatch("extra", "zeros inside"), make("span.note", null, "best rows on top, best columns on the left")),
+    make(
+      "div.legend",
+      null,
+      swatch("hit", "ones"),
+      swatch("extra", "zeros inside"),
+      make("span.note", null, "best rows on top, best columns on the left"),
+    ),
   );
 }
 
 function overlapsOf(each) {
   if (!each.overlaps.length) return null;
   const cells = each.rows * each.columns || 1;
-  const overlaps = [...each.overlaps].sort((a, b) => b.cells - a.cells || b.rows + b.columns - a.rows - a.columns);
+  const overlaps = [...each.overlaps].sort(
+    (a, b) => b.cells - a.cells || b.rows + b.columns - a.rows - a.columns,
+  );
   const rest = overlaps.length - MOST_OVERLAPS;
   return block(
     "Overlap with others",
     make(
       "table.small",
       null,
-      make("thead", null, make("tr", null, ["Component", "Rows", "Columns", "Of its cells"].map((title) => make("th", { scope: "col" }, title)))),
+      tableHead(["Component", "Rows", "Columns", "Of its cells"]),
       make("tbody", null, overlaps.slice(0, MOST_OVERLAPS).map((other) =>
         make(
           "tr",
           null,
-          make("td", null, make("a", { href: `#component-${other.component}` }, `component ${other.component}`)),
+          make(
+            "td",
+            null,
+            componentLink(other.component),
+          ),
           make("td", null, whole(other.rows)),
           make("td", null, whole(other.columns)),
           make("td", null, percent(other.cells / cells), bar(other.cells / cells)),
@@ -116,20 +162,25 @@ function probability(log10) {
   return powerOfTen(Math.round(log10));
 }
 
-function enrichedBlock(title, enriched) {
+function enrichedBlock(kind, name, enriched) {
   if (!enriched.length) return null;
+  const title = name ? [`${kind}: `, nameText(name, 80)] : kind;
   const withNmi = enriched.some(({ nmi }) => nmi !== undefined);
   return block(
     title,
     make(
       "table.small",
       null,
-      make("thead", null, make("tr", null, ["Name", "In it", "Fold", "p", withNmi ? "NMI" : null].filter(Boolean).map((each) => make("th", { scope: "col" }, each)))),
+      tableHead(["Name", "In it", "Fold", "p", ...(withNmi ? ["NMI"] : [])]),
       make("tbody", null, enriched.slice(0, MOST_ENRICHED).map((each) =>
         make(
           "tr",
           null,
-          make("td", { title: each.members ? visibleName(each.members.join(", "), 300) : null }, nameText(each.name, 60)),
+          make(
+            "td",
+            { title: each.members ? visibleName(each.members.join(", "), 300) : null },
+            nameText(each.name, 60),
+          ),
           make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
           make("td", null, short(each.fold)),
           make("td", null, probability(each.log10_p)),

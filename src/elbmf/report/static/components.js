@@ -8,11 +8,28 @@ const COMPONENT_COLUMNS = [
   { key: "component", title: "No.", format: String, first: "ascending" },
   { key: "rows", title: "Rows", format: whole },
   { key: "columns", title: "Columns", format: whole },
-  { key: "precision", title: "Precision", format: percent, bar: true, help: "share of its cells that are ones" },
-  { key: "recall", title: "Recall", format: percent, bar: true, help: "share of all ones that it covers" },
+  {
+    key: "precision",
+    title: "Precision",
+    format: percent,
+    bar: true,
+    help: "share of its cells that are ones",
+  },
+  {
+    key: "recall",
+    title: "Recall",
+    format: percent,
+    bar: true,
+    help: "share of all ones that it covers",
+  },
   { key: "covered", title: "Ones", format: whole, help: "ones that it covers" },
   { key: "alone", title: "Alone", format: whole, help: "ones that only it covers" },
-  { key: "bits_saved", title: "Bits saved", format: whole, help: "by which the description of the data is shorter with it" },
+  {
+    key: "bits_saved",
+    title: "Bits saved",
+    format: whole,
+    help: "by which the description of the data is shorter with it",
+  },
 ];
 
 class ComponentsTable {
@@ -25,7 +42,10 @@ class ComponentsTable {
       ({ key }) => key === "component" || report.components.some((each) => each[key] !== null),
     );
     this.greatest = Object.fromEntries(
-      this.columns.map(({ key }) => [key, Math.max(0, ...report.components.map((each) => each[key] ?? 0))]),
+      this.columns.map(({ key }) => [
+        key,
+        Math.max(0, ...report.components.map((each) => each[key] ?? 0)),
+      ]),
     );
     this.sorted = { key: "component", direction: "ascending" };
     this.matches = null;
@@ -35,7 +55,9 @@ class ComponentsTable {
     this.table.tBodies[0].addEventListener("keydown", (event) => this.onKey(event));
     this.table.tBodies[0].addEventListener("click", (event) => {
       const row = event.target.closest("tr");
-      if (row && !event.target.closest("a") && !String(getSelection())) go("component", row.dataset.component);
+      // Clicks that end a selection of text, or are on a link, are not for the row.
+      if (!row || event.target.closest("a") || String(getSelection())) return;
+      go("component", row.dataset.component);
     });
     byId("components-more").addEventListener("click", () => {
       this.shown += PAGE_OF_COMPONENTS;
@@ -68,7 +90,16 @@ class ComponentsTable {
     });
     put(
       this.table.tHead,
-      make("tr", null, this.headers, ["Columns that fit best", "Rows that fit best"].map((each) => make("th.names", { scope: "col" }, each))),
+      make(
+        "tr",
+        null,
+        this.headers,
+        ["Columns that fit best", "Rows that fit best"].map((each) => make(
+          "th.names",
+          { scope: "col" },
+          each,
+        )),
+      ),
     );
   }
 
@@ -91,40 +122,47 @@ class ComponentsTable {
       if (header.dataset.key === key) header.setAttribute("aria-sort", direction);
       else header.removeAttribute("aria-sort");
     }
-    put(this.table.tBodies[0], ordered.slice(0, this.shown).map((each, i) => this.rowOf(each, i === 0)));
+    put(
+      this.table.tBodies[0],
+      ordered.slice(0, this.shown).map((each, i) => this.rowOf(each, i === 0)),
+    );
     const left = ordered.length - this.shown;
     const more = byId("components-more");
     more.hidden = left <= 0;
-    more.textContent = `Show ${whole(Math.min(left, PAGE_OF_COMPONENTS))} more of ${whole(ordered.length)}`;
+    const next = Math.min(left, PAGE_OF_COMPONENTS);
+    more.textContent = `Show ${whole(next)} more of ${whole(ordered.length)}`;
     this.markOpen();
   }
 
   rowOf(each, reachable) {
     const cells = this.columns.map(({ key, format, bar: barred }) => {
       const value = key === "component"
-        ? make("a", { href: `#component-${each.component}`, tabindex: "-1" }, String(each.component))
+        ? make("a", { href: `#component-${each.component}`, tabindex: "-1" }, `${each.component}`)
         : format(each[key]);
-      const share = barred && each[key] !== null ? each[key] / (key === "precision" ? 1 : this.greatest[key] || 1) : null;
+      const full = key === "precision" ? 1 : this.greatest[key] || 1;
+      const share = barred && each[key] !== null ? each[key] / full : null;
       return make(`td.${key}`, null, value, share === null ? null : bar(share));
     });
     return make(
       "tr",
       { tabindex: reachable ? "0" : "-1", "data-component": each.component },
       cells,
-      make("td.names", null, this.match(each.component, "column"), this.topNames("column", each.top_columns)),
-      make("td.names", null, this.match(each.component, "row"), this.topNames("row", each.top_rows)),
+      this.names(each, "column", each.top_columns),
+      this.names(each, "row", each.top_rows),
     );
   }
 
-  topNames(kind, members) {
-    return make("div.clamp", null, members.slice(0, TOP_NAMES).map(([line], i) => [i ? ", " : "", nameText(this.axes[kind].nameOf(line), 40)]));
-  }
-
-  /** Members by whose name a component was found. */
-  match(component, kind) {
-    const found = this.matches?.get(component)?.[kind];
-    if (!found?.length) return null;
-    return make("div.match", null, found.map((line, i) => [i ? ", " : "", nameText(this.axes[kind].nameOf(line), 40)]));
+  /** Members that fit best, after those by whose name the component was found. */
+  names({ component }, kind, members) {
+    const axis = this.axes[kind];
+    const found = this.matches?.get(component)?.[kind] ?? [];
+    const best = members.slice(0, TOP_NAMES).map(([line]) => line);
+    return make(
+      "td.names",
+      null,
+      found.length ? make("div.match", null, axis.list(found, 40)) : null,
+      make("div.clamp", null, axis.list(best, 40)),
+    );
   }
 
   markOpen() {
@@ -184,7 +222,8 @@ class ComponentsTable {
     }
     this.matches = matches;
     this.show();
-    note.textContent = `${counted(matches.size, "component")} of ${whole(this.report.components.length)} with such a member`;
+    const all = whole(this.report.components.length);
+    note.textContent = `${counted(matches.size, "component")} of ${all} with such a member`;
   }
 }
 

@@ -46,6 +46,21 @@ function nameText(name, longest) {
   return make("bdi.name", null, visibleName(name, longest));
 }
 
+/** Things with commas between them. */
+function listed(things) {
+  return things.map((each, i) => (i ? [", ", each] : each));
+}
+
+function componentLink(component) {
+  return make("a", { href: `#component-${component}` }, `component ${component}`);
+}
+
+/** The head of a table. */
+function tableHead(titles) {
+  const cells = titles.map((each) => make("th", { scope: "col" }, each));
+  return make("thead", null, make("tr", null, cells));
+}
+
 /** A bar that fills a share of its width. */
 function bar(share) {
   const node = make("span.share", { "aria-hidden": "true" });

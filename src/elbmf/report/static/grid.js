@@ -12,7 +12,16 @@ async function unpackGrid(data) {
     [data.row_edges, data.column_edges, data.hit, data.missed, data.extra].map(unpack),
   );
   const exact = rowEdges[data.rows] === data.rows && columnEdges[data.columns] === data.columns;
-  return { rows: data.rows, columns: data.columns, rowEdges, columnEdges, hit, missed, extra, exact };
+  return {
+    rows: data.rows,
+    columns: data.columns,
+    rowEdges,
+    columnEdges,
+    hit,
+    missed,
+    extra,
+    exact,
+  };
 }
 
 /** Which ways of showing a grid there are. */
@@ -44,9 +53,10 @@ function fullTotal(hit, missed, extra) {
 function paint(grid, mode) {
   const { parts } = MODES[mode];
   const nothing = new Uint8Array(grid.hit.length);
-  const [hit, missed, extra] = ["hit", "missed", "extra"].map((part) => (parts.includes(part) && grid[part]) || nothing);
-  const inked = (part) => colour(mode === "errors" ? `cell-${part}` : "cell-one");
-  const [hits, misses, extras] = ["hit", "missed", "extra"].map(inked);
+  const shares = (part) => (parts.includes(part) && grid[part]) || nothing;
+  const inks = (part) => colour(mode === "errors" ? `cell-${part}` : "cell-one");
+  const [hit, missed, extra] = ["hit", "missed", "extra"].map(shares);
+  const [hits, misses, extras] = ["hit", "missed", "extra"].map(inks);
   const paper = colour("cell-none");
   const full = grid.exact ? 255 : fullTotal(hit, missed, extra);
   const tones = Float32Array.from({ length: 1024 }, (_, sum) => Math.min(1, sum / full) ** 0.6);
@@ -80,10 +90,18 @@ function binOf(edges, place) {
   return low + (place - edges[low]) / Math.max(1, edges[low + 1] - edges[low]);
 }
 
+/** What a colour means. */
+function swatch(kind, text) {
+  return make("span.key", null, make(`i.swatch.${kind}`, null), text);
+}
+
 /** What the colours of a mode mean. */
 function legendOf(grid, mode, full) {
-  const swatch = (kind, text) => make("span.key", null, make(`i.swatch.${kind}`, null), text);
-  const errors = [swatch("hit", "covered ones"), swatch("missed", "missed ones"), swatch("extra", "covered zeros")];
+  const errors = [
+    swatch("hit", "covered ones"),
+    swatch("missed", "missed ones"),
+    swatch("extra", "covered zeros"),
+  ];
   const keys = {
     errors,
     data: [swatch("one", "ones")],

@@ -20,7 +20,16 @@ function startKeyboard(report) {
   put(
     dialog,
     make("h2", { id: "keys-title" }, "Keys"),
-    make("dl.keys", null, KEYS.map(([key, what]) => make("div", null, make("dt", null, make("kbd", null, key)), make("dd", null, what)))),
+    make(
+      "dl.keys",
+      null,
+      KEYS.map(([key, what]) => make(
+        "div",
+        null,
+        make("dt", null, make("kbd", null, key)),
+        make("dd", null, what),
+      )),
+    ),
     make("form", { method: "dialog" }, make("button", null, "Close")),
   );
   const showKeys = () => dialog.open || dialog.showModal();
@@ -42,7 +51,8 @@ function startKeyboard(report) {
     p: () => step(-1),
   };
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+    const combined = event.ctrlKey || event.metaKey || event.altKey;
+    if (event.defaultPrevented || combined || dialog.open) return;
     if (event.key === "Escape" && !typing(event.target)) {
       closeDetail();
     } else if (Object.hasOwn(keys, event.key) && !typing(event.target)) {

@@ -141,7 +141,10 @@ function startModes(view) {
 /** How many lines there are in bins: "3", "2–40". */
 function binSizes(edges) {
   const sizes = Array.from(edges).slice(1).map((edge, i) => edge - edges[i]);
-  const [least, most] = [sizes.reduce((a, b) => Math.min(a, b)), sizes.reduce((a, b) => Math.max(a, b))];
+  const [least, most] = [
+    sizes.reduce((a, b) => Math.min(a, b)),
+    sizes.reduce((a, b) => Math.max(a, b)),
+  ];
   return least === most ? whole(least) : `${whole(least)}–${whole(most)}`;
 }
 
@@ -150,14 +153,20 @@ async function showMatrix(report, axes) {
   byId("matrix-text").textContent = matrixText(report);
   const grid = await unpackGrid(report.matrix);
   const view = new MatrixView(report, axes, grid);
-  const point = grid.exact ? "a cell" : `a bin of ${binSizes(grid.rowEdges)} × ${binSizes(grid.columnEdges)} cells`;
-  byId("matrix-note").textContent = `Each point is ${point}. Rows and columns are ordered so that components show as blocks; numbers beside them tell which.${view.whole ? "" : " At first only the part with components is in view."}`;
+  const bin = `a bin of ${binSizes(grid.rowEdges)} × ${binSizes(grid.columnEdges)} cells`;
+  byId("matrix-note").textContent = [
+    `Each point is ${grid.exact ? "a cell" : bin}.`,
+    "Rows and columns are ordered so that components show as blocks; numbers tell which.",
+    view.whole ? "" : "At first only the part with components is in view.",
+  ].join(" ");
   put(byId("matrix-readout"), make("span.note", null, readoutHint()));
   startModes(view);
   startGestures(view);
   onTheme(() => view.recolour());
   new ResizeObserver(() => view.schedule()).observe(view.canvas);
-  onRoute(({ kind, number }) => view.select(kind === "component" && number < report.components.length ? number : null));
-  view.draw();
+  onRoute(({ kind, number }) => view.select(
+    kind === "component" && number < report.components.length ? number : null,
+  ));
+  drawMatrix(view);
   return view;
 }

@@ -8,7 +8,12 @@ function memberItem(axis, [line, fit], label) {
   return make(
     "li",
     null,
-    make("span.who", null, axis.link(line, 80), label === null ? null : make("span.label", null, nameText(label, 40))),
+    make(
+      "span.who",
+      null,
+      axis.link(line, 80),
+      label === null ? null : make("span.label", null, nameText(label, 40)),
+    ),
     fit === null || fit === undefined ? null : [bar(fit), make("span.fit", null, percent(fit))],
   );
 }
@@ -31,21 +36,29 @@ function pagedMembers(axis, top, total, all, labelOf = () => null) {
   if (total <= shown) return [list];
   const more = make("button.more.controls", { type: "button" });
   const label = () => {
-    more.textContent = `Show ${whole(Math.min(PAGE_OF_MEMBERS, total - shown))} more of ${counted(total, axis.kind)}`;
+    const next = Math.min(PAGE_OF_MEMBERS, total - shown);
+    more.textContent = `Show ${whole(next)} more of ${counted(total, axis.kind)}`;
   };
   more.addEventListener("click", async () => {
     const members = await all();
     const page = members.slice(shown, shown + PAGE_OF_MEMBERS);
     const first = shown;
     // The order of all may differ where members fit equally well.
-    if (first <= FIRST_MEMBERS) put(list, members.slice(0, first).map((each) => memberItem(axis, each, labelOf(each[0]))));
+    if (first <= FIRST_MEMBERS) put(
+      list,
+      members.slice(0, first).map((each) => memberItem(axis, each, labelOf(each[0]))),
+    );
     list.append(...page.map((each) => memberItem(axis, each, labelOf(each[0]))));
     shown += page.length;
     list.children[first]?.querySelector("a").focus({ preventScroll: true });
     if (shown < members.length) {
       label();
     } else if (members.length < total) {
-      more.replaceWith(make("p.note", null, `${counted(total - members.length, axis.kind)} more were left out to keep this report small.`));
+      more.replaceWith(make(
+        "p.note",
+        null,
+        `${counted(total - members.length, axis.kind)} more, left out to keep this report small`,
+      ));
     } else {
       more.remove();
     }

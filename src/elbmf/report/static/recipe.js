@@ -20,7 +20,10 @@ function showRecipe({ recipe, trace }) {
       null,
       factsOf("Parameters", recipe.parameters),
       factsOf("Data", recipe.data),
-      factsOf("Versions", { ...recipe.versions, ...(recipe.seed === null ? {} : { seed: recipe.seed }) }),
+      factsOf(
+        "Versions",
+        { ...recipe.versions, ...(recipe.seed === null ? {} : { seed: recipe.seed }) },
+      ),
       stagesOf(recipe),
       runsOf(recipe.run_losses),
     ),
@@ -30,13 +33,37 @@ function showRecipe({ recipe, trace }) {
 
 function commandOf(title, text) {
   if (!text) return null;
-  return make("div.command", null, make("h3", null, title), make("div.code", null, make("pre", { tabindex: "0" }, make("code", null, text)), copyButton(text)));
+  return make(
+    "div.command",
+    null,
+    make("h3", null, title),
+    make(
+      "div.code",
+      null,
+      make("pre", { tabindex: "0" }, make("code", null, text)),
+      copyButton(text),
+    ),
+  );
 }
 
 function factsOf(title, facts) {
   const entries = Object.entries(facts);
   if (!entries.length) return null;
-  return make("div", null, make("h3", null, title), make("dl.pairs", null, entries.map(([name, value]) => make("div", null, make("dt", null, nameText(name, 60)), make("dd", null, nameText(String(value), 400))))));
+  return make(
+    "div",
+    null,
+    make("h3", null, title),
+    make(
+      "dl.pairs",
+      null,
+      entries.map(([name, value]) => make(
+        "div",
+        null,
+        make("dt", null, nameText(name, 60)),
+        make("dd", null, nameText(String(value), 400)),
+      )),
+    ),
+  );
 }
 
 function stagesOf({ stages }) {
@@ -46,7 +73,20 @@ function stagesOf({ stages }) {
     "div",
     null,
     make("h3", null, "Wrong cells after each stage"),
-    make("table.small", null, make("tbody", null, stages.map(([name, loss]) => make("tr", null, make("td", null, nameText(name, 60)), make("td", null, whole(loss), bar(loss / greatest)))))),
+    make(
+      "table.small",
+      null,
+      make(
+        "tbody",
+        null,
+        stages.map(([name, loss]) => make(
+          "tr",
+          null,
+          make("td", null, nameText(name, 60)),
+          make("td", null, whole(loss), bar(loss / greatest)),
+        )),
+      ),
+    ),
   );
 }
 
@@ -57,8 +97,25 @@ function runsOf(losses) {
     "div",
     null,
     make("h3", null, "Wrong cells of each run"),
-    make("table.small", null, make("tbody", null, losses.slice(0, 20).map((loss, i) => make("tr", null, make("td", null, `run ${i}${loss === best ? ", the best" : ""}`), make("td", null, whole(loss), bar(loss / Math.max(...losses, 1))))))),
-    losses.length > 20 ? make("p.note", null, `and ${counted(losses.length - 20, "other")}, from ${whole(best)} to ${whole(Math.max(...losses))}`) : null,
+    make(
+      "table.small",
+      null,
+      make(
+        "tbody",
+        null,
+        losses.slice(0, 20).map((loss, i) => make(
+          "tr",
+          null,
+          make("td", null, `run ${i}${loss === best ? ", the best" : ""}`),
+          make("td", null, whole(loss), bar(loss / Math.max(...losses, 1))),
+        )),
+      ),
+    ),
+    losses.length > 20 ? make(
+      "p.note",
+      null,
+      `and ${counted(losses.length - 20, "other")}, up to ${whole(Math.max(...losses))}`,
+    ) : null,
   );
 }
 
@@ -69,7 +126,16 @@ function traceOf(trace) {
   const x = columns.get(trace.name) ?? Array.from({ length }, (_, i) => i);
   const charts = Object.entries(TRACED)
     .filter(([key]) => columns.has(key))
-    .map(([key, title]) => figureOf(title, lineChart({ x, y: columns.get(key), title, xTitle: visibleName(trace.name, 30), mayBeLogarithmic: true })))
+    .map(([key, title]) => figureOf(
+      title,
+      lineChart({
+        x,
+        y: columns.get(key),
+        title,
+        xTitle: visibleName(trace.name, 30),
+        mayBeLogarithmic: true,
+      }),
+    ))
     .filter(Boolean);
   if (!charts.length) return null;
   return make("div", null, make("h3", null, "Course of the fit"), make("div.curves", null, charts));

@@ -2,6 +2,10 @@
 
 const MOST_RESULTS = 40;
 
+function sizeOf({ rows, columns }) {
+  return `${counted(rows, "row")} × ${counted(columns, "column")}`;
+}
+
 class Search {
   constructor(report, axes, indexes) {
     this.report = report;
@@ -51,14 +55,23 @@ class Search {
     const shares = [Math.max(half, MOST_RESULTS - room[1]), Math.max(half, MOST_RESULTS - room[0])];
     put(
       this.list,
-      components.map((component) => this.option("component", component, [`component ${component}`], `${counted(this.report.components[component].rows, "row")} × ${counted(this.report.components[component].columns, "column")}`)),
-      kinds.map((kind, side) => found[side].entries.slice(0, shares[side]).map((entry) => this.lineOption(kind, entry))),
+      components.map((component) => this.option(
+        "component",
+        component,
+        [`component ${component}`],
+        sizeOf(this.report.components[component]),
+      )),
+      kinds.map((kind, side) => found[side].entries.slice(0, shares[side]).map(
+        (entry) => this.lineOption(kind, entry),
+      )),
     );
     this.options.forEach((option, i) => {
       option.id = `search-option-${i}`;
     });
     const total = found.reduce((sum, each) => sum + each.total, components.length);
-    this.note.textContent = total > this.options.length ? `${whole(total)} found, ${whole(this.options.length)} shown` : total ? `${whole(total)} found` : this.nothing();
+    const shown = this.options.length;
+    const limit = total > shown ? `, ${whole(shown)} shown` : "";
+    this.note.textContent = total ? `${whole(total)} found${limit}` : this.nothing();
     await this.tellComponents(text);
     this.activate(this.options.length ? 0 : -1);
   }
@@ -72,7 +85,9 @@ class Search {
 
   nothing() {
     const left = ["row", "column"].filter((kind) => !this.axes[kind].complete);
-    return left.length ? `Nothing found among the ${left.map((kind) => `${whole(this.axes[kind].size)} ${kind}s`).join(" and ")} that this report keeps` : "Nothing found";
+    if (!left.length) return "Nothing found";
+    const kept = left.map((kind) => counted(this.axes[kind].size, kind)).join(" and ");
+    return `Nothing found among the ${kept} that this report keeps`;
   }
 
   components(text) {
@@ -81,7 +96,13 @@ class Search {
   }
 
   option(kind, number, content, note) {
-    return make("li", { role: "option", "data-kind": kind, "data-number": number, "aria-selected": "false" }, make("span.kind", null, kind), make("span.what", null, content), make("span.note", null, note));
+    return make(
+      "li",
+      { role: "option", "data-kind": kind, "data-number": number, "aria-selected": "false" },
+      make("span.kind", null, kind),
+      make("span.what", null, content),
+      make("span.note", null, note),
+    );
   }
 
   lineOption(kind, entry) {
@@ -97,7 +118,8 @@ class Search {
       const held = await this.axes[kind].componentsOf(Number(number));
       if (this.wanted !== text) return;
       const shown = held.slice(0, 4).map(({ component }) => component).join(", ");
-      option.lastElementChild.textContent = held.length ? `in ${shown}${held.length > 4 ? ", …" : ""}` : "in none";
+      const more = held.length > 4 ? ", …" : "";
+      option.lastElementChild.textContent = held.length ? `in ${shown}${more}` : "in none";
     }
   }
 

@@ -21,17 +21,27 @@ function showSummary(report) {
   const measures = summary.measures ?? {};
   put(
     byId("figures"),
-    MEASURES.filter(([key]) => typeof measures[key] === "number").map(([key, title, format, note]) =>
+    MEASURES.filter(
+      ([key]) => typeof measures[key] === "number",
+    ).map(([key, title, format, note]) =>
       figure(title, format(measures[key]), note),
     ),
     figure("Size", `${whole(summary.rows)} × ${whole(summary.columns)}`, "rows and columns"),
     figure("Components", whole(summary.used), usedNote(summary)),
     summary.ones === null
       ? null
-      : figure("Ones", whole(summary.ones), `${percent(summary.density)} of the cells${missingNote(summary)}`),
+      : figure(
+        "Ones",
+        whole(summary.ones),
+        `${percent(summary.density)} of the cells${missingNote(summary)}`,
+      ),
     summary.missed === null
       ? null
-      : figure("Wrong cells", whole(summary.missed + summary.extra), `${whole(summary.missed)} missed, ${whole(summary.extra)} extra`),
+      : figure(
+        "Wrong cells",
+        whole(summary.missed + summary.extra),
+        `${whole(summary.missed)} missed, ${whole(summary.extra)} extra`,
+      ),
   );
   put(byId("rank"), rankOf(summary));
 }
@@ -49,12 +59,22 @@ function warnings(texts) {
   if (!texts.length) return [];
   const items = texts.map((each) => make("p.warning", { role: "note" }, each));
   if (items.length <= 2) return items;
-  const rest = make("details", null, make("summary", null, counted(items.length - 2, "more warning")), items.slice(2));
+  const rest = make(
+    "details",
+    null,
+    make("summary", null, counted(items.length - 2, "more warning")),
+    items.slice(2),
+  );
   return [...items.slice(0, 2), rest];
 }
 
 function rankOf({ rank, components }) {
-  const text = make("div", null, make("h3", null, "Number of components"), make("p", null, rank.text));
+  const text = make(
+    "div",
+    null,
+    make("h3", null, "Number of components"),
+    make("p", null, rank.text),
+  );
   if (!rank.curve) return [text];
   const { ranks, criterion, relative_loss: losses, title, unit } = rank.curve;
   const heading = unit ? `${title} (${unit})` : title;
@@ -62,7 +82,10 @@ function rankOf({ rank, components }) {
     [heading, criterion],
     ["relative loss", losses],
   ].map(([name, y]) =>
-    figureOf(name, lineChart({ x: ranks, y, title: name, xTitle: "components", marked: components, dots: true })),
+    figureOf(
+      name,
+      lineChart({ x: ranks, y, title: name, xTitle: "components", marked: components, dots: true }),
+    ),
   );
   return [text, make("div.curves", null, charts)];
 }

@@ -52,7 +52,8 @@ function roundValues(low, high, most) {
 
 /** A power of ten, such as 10⁻⁵. */
 function powerOfTen(exponent) {
-  return `10${String(exponent).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]))}`;
+  const raised = (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+  return `10${[...String(exponent)].map(raised).join("")}`;
 }
 
 /** A number short enough for an axis: 12k, 3.4M. */
