@@ -153,6 +153,19 @@ class Browser:
             f"{kind}-{number}",
         )
 
+    def picture(self):
+        """Return what the canvas of the matrix shows, once it is drawn."""
+        return self.driver.execute_async_script(
+            """const done = arguments[arguments.length - 1];
+            requestAnimationFrame(() => requestAnimationFrame(() =>
+              done(document.getElementById("matrix-canvas").toDataURL())))"""
+        )
+
+    def other_picture(self, before):
+        """Wait for a picture other than one before, and return it."""
+        wait = WebDriverWait(self.driver, 20, 0.02)
+        return wait.until(lambda _: (now := self.picture()) != before and now)
+
     def too_wide(self):
         """Return elements that reach out of the window, but for what others cut off or scroll."""
         return self.run(
