@@ -1,11 +1,7 @@
 """The contract of every method: what goes in, what comes out, what is refused."""
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from elbmf.boolean import boolean_product, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
-from elbmf.estimators import ELBMF, METHODS, Binaps, OrM, Primp, RoundedNMF
+from elbmf.estimators import METHODS, Binaps
+from entrants import quickly
 from strategies import boolean_arrays
 
 TILES = make_tiles((40, 30), 3, height=(5, 10), noise=0.02, random_state=0)
@@ -37,20 +33,6 @@ CLEAN = make_tiles((40, 30), 3, height=(5, 10), random_state=1)
 APPROXIMATE = {Binaps}
 
 
-# Fewer iterations where it does not matter what is found.
-QUICK = {
-    ELBMF: {"max_iter": 15, "effort": 0.1},
-    Primp: {"max_iter": 15},
-    RoundedNMF: {"max_iter": 30},
-    Binaps: {"max_iter": 20},
-    OrM: {"n_burn_in": 20, "n_samples": 10},
-}
-
-
-def quickly(method):
-    return partial(method, **QUICK.get(method, {}))
-
-
 @pytest.fixture(params=METHODS.values(), ids=METHODS)
 def method(request):
     return request.param
@@ -59,48 +41,6 @@ def method(request):
 @pytest.fixture
 def quick(method):
     return quickly(method)
-
-
-# What all checks of scikit-learn are called that look at an environment variable, which must be set
-# from the start.
-NEED_ANOTHER_PROCESS = "array_api"
-CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.func.__name__}")
-    for method in METHODS.values()
-    for estimator, check in estimator_checks_generator(quickly(method)(binarize=0.0))
-    if NEED_ANOTHER_PROCESS not in check.func.__name__
-]
-CHECKS_OF_ANOTHER_PROCESS = f"""
-from elbmf.estimators import METHODS
-from sklearn.utils.estimator_checks import estimator_checks_generator
-
-for method in METHODS.values():
-    for estimator, check in estimator_checks_generator(method(binarize=0.0)):
-        if {NEED_ANOTHER_PROCESS!r} in check.func.__name__:
-            check(estimator)
-            print(method.__name__)
-"""
-
-
-# scikit-learn fits with more components than its tiny data needs, and says so itself.
-@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
-
-
-def test_scikit_learn_checks_that_need_another_process():
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHECKS_OF_ANOTHER_PROCESS],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.split() == [method.__name__ for method in METHODS.values()]
 
 
 def test_finds_planted_tiles(method):
