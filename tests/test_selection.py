@@ -21,7 +21,7 @@ from elbmf.ranks import Factors, RankPath, Refits, Step
 from elbmf.stepfiles import StepFolder
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
-QUICK = {"max_iter": 40, "effort": 0.2}
+QUICK = {"max_iter": 20, "effort": 0.05}
 
 
 def quick(**parameters):
