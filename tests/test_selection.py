@@ -1,6 +1,8 @@
 """Choosing the rank: the path over ranks, the search, what is kept of it, n_components="auto"."""
 
 import json
+import signal
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -178,6 +180,27 @@ def test_an_interrupted_search_goes_on(tmp_path, on_disk, every):
     np.testing.assert_array_equal(
         whole.best_estimator_.components_, search.best_estimator_.components_
     )
+
+
+def test_an_interrupt_while_a_step_is_written_is_one(tmp_path, monkeypatch):
+    folder, begin = StepFolder(tmp_path, {}), ZipFile.open
+
+    def interrupted(*arguments, **options):
+        stream = begin(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return stream
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(ZipFile, "open", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                folder[Step("fit", 0, 2)] = None
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not list(folder)
+    folder[Step("fit", 0, 2)] = None
+    assert list(folder) == [Step("fit", 0, 2)]
 
 
 def test_without_a_seed_a_search_on_disk_goes_on_with_its_own(tmp_path):
