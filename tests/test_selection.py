@@ -345,6 +345,6 @@ def test_components_come_in_the_order_of_what_they_save(extra_weight):
 def test_what_a_search_depends_on_is_noted(tmp_path):
     RankSearch(quick(), 2, checkpoint=tmp_path).fit(TILES.A)
     note = json.loads((tmp_path / "search.json").read_text())
-    assert note["effort"] == 0.2
+    assert note["effort"] == QUICK["effort"]
     assert note["max_components"] == 2
     assert "n_jobs" not in note
