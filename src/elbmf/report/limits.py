@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 __all__ = ["Limits", "shortened"]
 
@@ -72,11 +72,6 @@ class Limits:
     def halved(self, *names: str) -> Limits:
         """Return the same with half of something; never with less than one."""
         return replace(self, **{name: max(1, getattr(self, name) // 2) for name in names})
-
-    @property
-    def least(self) -> bool:
-        """Whether nothing is left that could be halved."""
-        return all(getattr(self, each.name) == 1 for each in fields(self))
 
 
 def shortened(text: str, longest: int) -> str:

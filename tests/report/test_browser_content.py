@@ -1,0 +1,85 @@
+"""What reports really say, in a browser: the content and the page go together."""
+
+import numpy as np
+import pytest
+
+from elbmf.datasets import load_digits, make_tiles
+from elbmf.enrichment import NamedSet
+from elbmf.estimators import GreConD
+from elbmf.estimators.saving import data_notes, saved_model
+from elbmf.io import SavedModel
+from elbmf.matrix import BooleanMatrix
+from elbmf.report import KnownLabels, KnownSets
+from elbmf.report.content import document
+from elbmf.report.limits import Limits
+from elbmf.report.page import render
+
+ROWS = [f"<script>row {at}</script>" for at in range(60)]
+COLUMNS = [f"column & {at}" for at in range(40)]
+
+
+def _tiles():
+    made = make_tiles((60, 40), 4, height=(12, 18), noise=0.05, random_state=0)
+    A = BooleanMatrix.from_array(made.A)
+    info = {"data": data_notes("tiles.csv", A), "warnings": ["<b>Beware</b>"]}
+    return SavedModel(made.U, made.V, ROWS, COLUMNS, info), A
+
+
+def _digits():
+    values, columns, digits = load_digits()
+    A = BooleanMatrix.from_array(values)
+    model = GreConD(n_components=12).fit(A)
+    labels = KnownLabels([str(digit) for digit in digits], "digit")
+    return document(saved_model(model, A, None, columns), A, labels=labels)
+
+
+def _with_all():
+    model, A = _tiles()
+    model.info |= {
+        "rank_search": {"criterion": "mdl", "n_components": 4, "highest": 5},
+        "history": {"rank": [0, 4, 5], "loss": [9, 3, 2], "mdl": [90.0, 30.0, 31.0]},
+        "command": "elbmf fit tiles.csv -k auto",
+    }
+    labels = KnownLabels(["left", "right", None] * 20, "side")
+    members = np.flatnonzero(model.V.toarray()[0])
+    sets = [NamedSet("<i>set</i>", "", tuple(COLUMNS[at] for at in members))]
+    return document(model, A, labels=labels, sets=KnownSets(sets, "sets.gmt"))
+
+
+def _without_data():
+    return document(_tiles()[0], None)
+
+
+def _of_a_stream():
+    V = _tiles()[0].V
+    info = {"stream": {"rows": 1000}, "data": {"ones": 9000, "shape": [1000, 40]}}
+    return document(SavedModel(np.zeros((0, 4)), V, None, COLUMNS, info), None)
+
+
+def _with_few_lines():
+    return document(*_tiles(), limits=Limits(rows=20, columns=15, members=3, blocks=1, cells=100))
+
+
+def _empty():
+    return document(
+        SavedModel(np.zeros((3, 2)), np.zeros((2, 3))), BooleanMatrix.from_array(np.eye(3))
+    )
+
+
+@pytest.mark.parametrize(
+    "make", [_digits, _with_all, _without_data, _of_a_stream, _with_few_lines, _empty]
+)
+def test_everything_opens_without_an_error(browser, make):
+    said = make()
+    address = browser.open_page(render(said))
+    rows = "return document.querySelectorAll('#components-table tbody tr').length"
+    assert browser.run(rows) == len(said["components"])
+    for at in range(min(3, len(said["components"]))):
+        browser.go(f"component-{at}")
+    for kind in ("row", "column"):
+        if said[f"{kind}s"]["count"]:
+            browser.go(f"{kind}-1")
+    errors, requests = browser.logs()
+    assert errors == []
+    assert {request.partition("#")[0] for request in requests} == {address}
+    assert browser.run("return document.querySelectorAll('script').length") < 10
