@@ -165,6 +165,8 @@ def test_fits_make_reports(elbmf: Any) -> None:
     assert result.code == 0
     assert "Wrote auto/report.html" in result.err
     assert said("auto/report.html")["summary"]["rank"]["chosen"]
+    again = elbmf("fit", "tiles.csv", "-k", 2, "-o", "auto", "--overwrite")
+    assert "auto/report.html is about an earlier result; 'elbmf report auto' makes" in again.err
     elbmf("fit", "tiles.csv", "-k", 2, "-o", "other", "--report", "page.html")
     assert said("page.html")["summary"]["components"] == 2
 

@@ -18,7 +18,7 @@ from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memor
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
-from elbmf.cli.report import add_report, check_report, report_path, write_page
+from elbmf.cli.report import add_report, check_report, make_report
 from elbmf.engines.cluster import DaskMatrix
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
@@ -90,9 +90,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
             if not interrupt.requested:
                 kept.close()
         described = summary.components(A, model)
-        if (page := report_path(args, folder)) is not None:
-            here = A if isinstance(A, BooleanMatrix) else StoredMatrix(args.data)
-            write_page(page, model, here, folder, console)
+        here = A if isinstance(A, BooleanMatrix) else StoredMatrix(args.data)
+        make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
             f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "

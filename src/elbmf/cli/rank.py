@@ -15,7 +15,7 @@ from elbmf.cli.models import CHOSEN, RANKS
 from elbmf.cli.notes import command_line, whereabouts
 from elbmf.cli.outputs import check_folder, check_picture, save
 from elbmf.cli.progress import RankProgress
-from elbmf.cli.report import add_report, check_report, report_path, write_page
+from elbmf.cli.report import add_report, check_report, make_report
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators import METHODS
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
@@ -125,8 +125,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             names = table.row_names, table.column_names
             model = saved_model(chosen, A, *names, notes | learned)
             save(folder / CHOSEN, model, overwrite=True, tsv=False)
-            if (page := report_path(args, folder)) is not None:
-                write_page(page, model, A, folder, console)
+            make_report(args, folder, model, A, console)
             _draw(Path(args.plot) if args.plot else folder / _PICTURE, search, console)
         _tell(search, {**found, "output": str(folder)}, args.json, console)
     if interrupted:

@@ -23,7 +23,7 @@ __all__ = [
     "add_report",
     "check_report",
     "configure",
-    "report_path",
+    "make_report",
     "run",
     "write_page",
 ]
@@ -123,17 +123,34 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def report_path(args: argparse.Namespace, folder: Path) -> Path | None:
+def check_report(args: argparse.Namespace, folder: Path, *inputs: str | Path) -> None:
+    """Raise where the report could not be written; the folder need not exist yet."""
+    path = _report_path(args, folder)
+    if path is not None:
+        made = (folder / name for name in MODEL_FILES)
+        check_document(path, ".html", *inputs, *made, made=folder)
+
+
+def _report_path(args: argparse.Namespace, folder: Path) -> Path | None:
     """Return where the report goes, if one is asked for."""
     return None if args.report is None else Path(args.report or folder / _NAME)
 
 
-def check_report(args: argparse.Namespace, folder: Path, *inputs: str | Path) -> None:
-    """Raise where the report could not be written; the folder need not exist yet."""
-    path = report_path(args, folder)
+def make_report(
+    args: argparse.Namespace,
+    folder: Path,
+    model: SavedModel,
+    A: BooleanMatrix | None,
+    console: Console,
+) -> None:
+    """Write the report, if one is asked for; if not, say that one in the folder is out of date."""
+    path = _report_path(args, folder)
     if path is not None:
-        made = (folder / name for name in MODEL_FILES)
-        check_document(path, ".html", *inputs, *made, made=folder)
+        write_page(path, model, A, folder, console)
+    elif (folder / _NAME).exists():
+        console.note(
+            f"{folder / _NAME} is about an earlier result; 'elbmf report {folder}' makes it anew"
+        )
 
 
 def write_page(

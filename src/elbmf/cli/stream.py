@@ -18,7 +18,7 @@ from elbmf.cli.matrices import READ_OPTIONS, at_least_one
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
-from elbmf.cli.report import report_path, write_page
+from elbmf.cli.report import make_report
 from elbmf.cli.tables import figures, number, times
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
@@ -92,8 +92,7 @@ def run(
         model.info["data"] |= whereabouts(args.data, args, Path(args.output))
         model.info["command"] = command_line(args, given_seed, model.info["seed"])
         save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
-    if (page := report_path(args, Path(args.output))) is not None:
-        write_page(page, model, None, Path(args.output), console)
+    make_report(args, Path(args.output), model, None, console)
     rows = number(estimator.n_rows_seen_)
     if failure is not None:
         raise InputError(
