@@ -217,6 +217,24 @@ def test_folders_of_slabs(elbmf: Any) -> None:
     assert first["summary"]["measures"]["loss"] == 0
 
 
+def test_data_that_is_too_large_for_memory(elbmf: Any, monkeypatch: Any) -> None:
+    Path("values.csv").write_text(Path("tiles.csv").read_text().replace(",1", ",7"))
+    flags = ["-k", 2, "--seed", 0, "--binarize", 3, "--memory-limit", "50MB"]
+    assert elbmf("fit", "values.csv", *flags, "-o", "model", "--report").code == 0
+    expected = said("model/report.html")
+    monkeypatch.setattr("elbmf.cli.matrices._BYTES_READ", 1 << 30)
+    monkeypatch.setattr("tempfile.tempdir", str(Path("room").absolute()))
+    Path("room").mkdir()
+    ends: list[Any] = []
+    monkeypatch.setattr("atexit.register", ends.append)
+    assert elbmf("report", "model").code == 0
+    assert said("model/report.html") == expected
+    assert len(list(Path("room").iterdir())) == 1
+    for end in ends:
+        end()
+    assert list(Path("room").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -108,11 +108,11 @@ def test_without_data(fitted, written):
 
 
 def test_a_search_over_ranks_shows_its_curve(tiles, written):
-    search = RankSearch(ELBMF(max_iter=30, effort=0, random_state=0), max_components=4).fit(tiles)
+    search = RankSearch(GreConD(), max_components=4).fit(tiles)
     rank = written(search, tiles)["summary"]["rank"]
     assert rank["chosen"]
     assert rank["curve"]["ranks"] == [0, 1, 2, 3, 4]
-    automatic = ELBMF("auto", max_iter=30, effort=0, random_state=0).fit(tiles)
+    automatic = GreConD("auto").fit(tiles)
     assert written(automatic, tiles)["summary"]["rank"]["chosen"]
 
 

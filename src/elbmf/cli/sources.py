@@ -1,7 +1,9 @@
 """The data of a saved result: found again where the model notes it, or where the user says."""
 
 import argparse
+import atexit
 import copy
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.matrices import READ_OPTIONS, aligned, boolean, model_binarize, read_matrix
+from elbmf.cli.matrices import READ_OPTIONS, aligned, boolean, model_binarize, within_memory
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
@@ -125,11 +127,20 @@ def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Na
 
 
 def _read(model: SavedModel, path: Path, args: argparse.Namespace, console: Console) -> FoundData:
-    table = aligned(read_matrix(path, args), model, path, console)
-    if "stream" not in model.info:
-        table = _with_rows_of(table, model, path, console)
-    how = model_binarize(model, getattr(args, "binarize", None), table, path, console)
-    return FoundData(boolean(table, how, path), table.row_names, path=path)
+    given = getattr(args, "binarize", None)
+    used = model.binarizer() if given is None else given
+    limit = (model.info.get("parameters") or {}).get("memory_limit")
+    with ExitStack() as stack:
+        table, how = stack.enter_context(within_memory(path, args, used, limit))
+        table = aligned(table, model, path, console)
+        if "stream" not in model.info:
+            table = _with_rows_of(table, model, path, console)
+        if how is not None:
+            how = model_binarize(model, given, table, path, console)
+        A = boolean(table, how, path)
+        # What is too large for memory stays on the disk until the command ends.
+        atexit.register(stack.pop_all().close)
+    return FoundData(A, table.row_names, path=path)
 
 
 def _with_rows_of(
