@@ -14,7 +14,7 @@ from elbmf.io import LabelledMatrix, SavedModel, read_labels
 from elbmf.io.records import write_records
 from elbmf.labels import ComponentLabels, component_labels
 
-__all__ = ["EXAMPLES", "configure", "run"]
+__all__ = ["EXAMPLES", "add_label_column", "configure", "labels_of_rows", "run"]
 
 EXAMPLES = """\
 examples:
@@ -31,13 +31,18 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.usage = "elbmf labels RESULT LABELS [--column NAME] [-o TABLE] [options]"
     parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
     parser.add_argument("labels", metavar="LABELS", help="names of rows and their labels")
-    parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
-    )
+    add_label_column(parser)
     parser.add_argument(
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_label_column(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that chooses among several labellings of a table."""
+    parser.add_argument(
+        "--column", metavar="NAME", help="which column has the labels (default: the second)"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -46,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if output is not None:
         check_table_about(args.result, output, args.labels)
     model = models.load(args.result)
-    labels = _labels_of_rows(model, args, console)
+    labels = labels_of_rows(model, args, console)
     found = component_labels(model.U, labels)
     if output is not None:
         write_records(output, _records(found))
@@ -60,10 +65,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _labels_of_rows(
+def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
-    """Return the label of each row of the model; None for rows that the table does not name."""
+    """Return the label of each row of the model; None for rows that the table does not name.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    args : Namespace
+        ``labels``, the table; ``column``, which of its columns; ``result``, the model's folder.
+    console : Console
+        Which is told what is odd.
+    """
     names = LabelledMatrix(model.U, model.row_names).row_labels()
     labellings = read_labels(args.labels)
     column = next(iter(labellings)) if args.column is None else args.column

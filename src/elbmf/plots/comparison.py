@@ -64,18 +64,19 @@ def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Ax
             _bar(times, place, each.seconds, _TIME, _duration(each.seconds))
     losses.set_xlim(0, 1.18 * edge)
     seconds = [each.seconds for each in order if each.seconds]
-    # Bars of a log scale begin where the scale does, a bit below the least.
-    times.set_xscale("log")
-    low, high = (min(seconds), max(seconds)) if seconds else (0.1, 1.0)
-    times.set_xlim(low / 3, high * (high / (low / 3)) ** 0.35)
+    if seconds:
+        # Bars of a log scale begin where the scale does, a bit below the least.
+        low, high = min(seconds) / 3, max(seconds)
+        times.set_xscale("log")
+        times.set_xlim(low, high * (high / low) ** 0.35)
     stopped = [each.status == TIME_LIMIT and each.loss is not None for each in order]
     names = [
         shown_name(each.method) + (" †" if early else "")
         for each, early in zip(order, stopped, strict=True)
     ]
     losses.set_yticks(at, names)
-    losses.set_ylim(len(order) - 0.5, -0.5)
     for ax in (losses, times):
+        ax.set_ylim(len(order) - 0.5, -0.5)
         plain_axes(ax)
         ax.grid(visible=False, axis="y")
         ax.tick_params(axis="y", length=0)

@@ -71,5 +71,5 @@ def image_bands(
             axis.set_yticks([])
             for spine in axis.spines.values():
                 spine.set_color("0.75")
-        drawn += axes[: len(stack)]
+        drawn.extend(axes[: len(stack)])
     return tuple(drawn)

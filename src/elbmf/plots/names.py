@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -9,6 +10,9 @@ __all__ = ["EMPTY", "shown_name"]
 
 EMPTY = "(empty)"
 """What stands for a name without any character."""
+
+# Accents upon accents would be drawn across the lines above and below.
+_PILED_MARKS = re.compile("([\u0300-\u036f\u20d0-\u20ff]{2})[\u0300-\u036f\u20d0-\u20ff]+")
 
 _LACKING = "\N{WHITE SQUARE}"
 
@@ -29,11 +33,14 @@ def shown_name(name: object, most: int = 32) -> str:
     text = str(name)
     if len(text) > 4 * most:  # before anything is done that costs time for each character
         text = f"{text[: 2 * most]}…{text[-2 * most :]}"
-    text = "".join(
-        character
-        for character in " ".join(text.split())
-        # Control characters, also those that turn the direction of what follows.
-        if unicodedata.category(character) not in ("Cc", "Cf")
+    text = _PILED_MARKS.sub(
+        r"\1",
+        "".join(
+            character
+            for character in " ".join(text.split())
+            # Control characters, also those that turn the direction of what follows.
+            if unicodedata.category(character) not in ("Cc", "Cf")
+        ),
     )
     if len(text) > most:
         ending = (most - 1) // 3

@@ -82,13 +82,9 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     ax.margins(0.06)
     for spine in ax.spines.values():
         spine.set_color("0.75")
-    rows = f"{subject.shape[0]:,} rows, {len(layout.counts):,} of them distinct"
-    along, across = layout.explained
-    titled(
-        ax,
-        "Map of the rows",
-        f"{rows}; the map shows {along + across:.0%} of their differences",
-    )
+    n, distinct = subject.shape[0], len(layout.counts)
+    shown = f"{sum(layout.explained):.0%} of their differences are seen"
+    titled(ax, "Map of the rows", f"{n:,} rows, {distinct:,} of them distinct\n{shown}")
     return ax
 
 
@@ -164,7 +160,7 @@ def _bubbles(ax: Axes, layout: RowLayout, counts: sparse.csr_array, names: list[
         )
     shown = [
         *(names[each] for each in seen),
-        "other or none" if find is _rings else "several, other or none",
+        "other or none" if find is _rings else "several or none",
     ]
     _add_legend(
         ax, [handles[look] for look in sorted(handles)], [shown[l] for l in sorted(handles)]

@@ -1,0 +1,70 @@
+"""Each picture beside the one it was; ``ELBMF_NEW_PICTURES=1 pytest tests/plots`` makes them anew.
+
+Look at what has changed before committing it.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from cases import CASES, factors
+from matplotlib import style
+from matplotlib.image import imread
+from matplotlib.testing.compare import calculate_rms
+
+from elbmf import plots
+
+BASELINE = Path(__file__).parent / "baseline"
+DPI = 60
+
+# Root of the mean squared difference, of 255. Versions of matplotlib place and smooth letters
+# differently; a line, bar or block that moves makes more of a difference.
+TOLERANCE = 8
+
+
+def _pixels(path):
+    return np.round(255 * imread(path)[:, :, :3].astype(np.float64))
+
+
+def _difference(expected, path):
+    seen, wanted = _pixels(path), _pixels(expected)
+    assert seen.shape == wanted.shape
+    return calculate_rms(wanted, seen)
+
+
+def _drawn(case, path):
+    with style.context("default"):
+        plots.save(CASES[case](), path, dpi=DPI)
+    return path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_picture_is_what_it_was(case, tmp_path):
+    expected = BASELINE / f"{case}.png"
+    if os.environ.get("ELBMF_NEW_PICTURES"):
+        BASELINE.mkdir(exist_ok=True)
+        _drawn(case, expected)
+        return
+    difference = _difference(expected, _drawn(case, tmp_path / f"{case}.png"))
+    assert difference <= TOLERANCE, f"{tmp_path / case}.png is not {expected}"
+
+
+def test_a_picture_that_changes_is_told(tmp_path):
+    A, U, V = factors()
+    with style.context("default"):
+        ax = plots.new_figure(5, 4).subplots()
+        # The same matrix, three of sixty rows of one component lost.
+        U[np.flatnonzero(U[:, 0])[:3], 0] = False
+        plots.reordered_matrix((U, V), A, what="errors", ax=ax)
+        plots.save(ax, tmp_path / "changed.png", dpi=DPI)
+    assert _difference(BASELINE / "matrix-errors.png", tmp_path / "changed.png") > 2 * TOLERANCE
+
+
+def test_there_is_no_picture_too_many_and_none_is_large():
+    files = list(BASELINE.iterdir())
+    assert {file.stem for file in files} == set(CASES)
+    assert max(file.stat().st_size for file in files) < 30_000
