@@ -1,6 +1,7 @@
 """Small pictures of every kind, always the same, on data that is made here."""
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from elbmf import plots
 from elbmf.comparison import Result
@@ -71,8 +72,15 @@ def _labels(U):
     return np.array(["one", "two", "three", ""])[(2 * U[:, 0] + U[:, 1]).astype(int)].tolist()
 
 
+def _figure(width=5, height=4):
+    """A figure whose layout does not depend on how large letters are."""
+    figure = Figure((width, height))
+    figure.subplots_adjust(left=0.14, right=0.8, bottom=0.16, top=0.88, hspace=0.5, wspace=0.3)
+    return figure
+
+
 def _axes(*shape, size=(5, 4)):
-    return plots.new_figure(*size).subplots(*shape)
+    return _figure(*size).subplots(*shape)
 
 
 def _matrix(what):
@@ -101,7 +109,7 @@ def _overlap(k, what):
 
 
 def _map(labelled):
-    _, U, V = factors(n=300, k=8)
+    _, U, V = factors(n=300, k=4)
     return plots.row_map((U, V), labels=_labels(U) if labelled else None, ax=_axes())
 
 
@@ -112,9 +120,8 @@ def _nmi():
 
 def _bands():
     _, _, V = factors(m=36)
-    figure = plots.new_figure(5, 4)
     bands = {"components": V.reshape(5, 6, 6), "inverted": ~V.reshape(5, 6, 6)[:2]}
-    return plots.image_bands(bands, columns=4, figure=figure)
+    return plots.image_bands(bands, columns=4, figure=_figure())
 
 
 CASES = {

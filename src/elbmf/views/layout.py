@@ -54,7 +54,7 @@ def row_layout(U: Any, V: Any) -> RowLayout:
     This is classical scaling of the Hamming distances between reconstructed rows, that is, their
     two leading principal components. Rows in the same components share a place. The same factors
     always give the same map; where more than 2048 rows or columns differ, its directions are
-    learned from a sample of so many, drawn with a fixed seed.
+    learned from every so-manieth of them.
 
     Parameters
     ----------
@@ -76,9 +76,8 @@ def row_layout(U: Any, V: Any) -> RowLayout:
     U, V = boolean_factors(U, V)
     members, place_of, counts = _distinct(U)
     columns, _, widths = _distinct(V.T)
-    generator = np.random.default_rng(0)
-    learned, row_weights = _sample(counts, generator)
-    asked, column_weights = _sample(widths, generator)
+    learned, row_weights = _sample(counts)
+    asked, column_weights = _sample(widths)
     V, scale = columns[asked].T, np.sqrt(column_weights)
     B = _product(members[learned], V)
     mean = row_weights @ B / max(row_weights.sum(), 1)
@@ -101,14 +100,17 @@ def _distinct(lines: Bools) -> tuple[Bools, NDArray[np.int64], NDArray[np.int64]
     return lines[first], inverse.ravel(), counts
 
 
-def _sample(counts: NDArray[np.int64], generator: np.random.Generator) -> tuple[Any, Floats]:
-    """Return which lines to learn from, and their weights: all, or some that stand for all."""
+def _sample(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """Return which lines to learn from, and their weights: all, or some that stand for all.
+
+    Of many, those are taken that are met in even steps through all lines, alike ones side by side.
+    """
     if len(counts) <= _MOST_LEARNED:
         return np.arange(len(counts)), counts.astype(np.float64)
-    chosen = np.sort(
-        generator.choice(len(counts), _MOST_LEARNED, replace=False, p=counts / counts.sum())
-    )
-    return chosen, np.full(_MOST_LEARNED, counts.sum() / _MOST_LEARNED)
+    steps = (np.arange(_MOST_LEARNED) + 0.5) * counts.sum() / _MOST_LEARNED
+    met = np.searchsorted(np.cumsum(counts), steps, side="right")
+    chosen, times = np.unique(met, return_counts=True)
+    return chosen, times * (counts.sum() / _MOST_LEARNED)
 
 
 def _product(U: Bools, V: Bools) -> Floats:
