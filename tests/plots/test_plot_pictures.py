@@ -24,7 +24,7 @@ DPI = 60
 # Root of the mean squared difference, of 255, after what is finer than a few pixels is blurred:
 # versions of matplotlib shape letters differently. A bar or block that moves makes more of a
 # difference.
-TOLERANCE, BLUR = 8, 1.5
+TOLERANCE, BLUR = 9, 1.5
 
 
 def _pixels(path):

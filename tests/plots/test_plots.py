@@ -83,7 +83,7 @@ def test_a_small_matrix_is_drawn_cell_by_cell_in_its_order(what):
     known = ~A.hidden.to_csr().toarray()[::-1]
     wanted = {
         "data": {(38, 38, 38): ones, (232, 217, 160): ~known},
-        "reconstruction": {(38, 38, 38): covered & known},
+        "reconstruction": {(38, 38, 38): covered & known, (232, 217, 160): ~known},
         "errors": {
             (217, 217, 217): ones & covered,
             (0, 114, 178): ones & ~covered,
@@ -298,7 +298,7 @@ def test_a_comparison_has_the_least_loss_on_top():
     loss, time = plots.comparison(RESULTS)
     names = [tick.get_text() for tick in loss.get_yticklabels()]
     assert names == ["elbmf", "orm †", "asso", "sofa", "primp"]
-    assert _texts(loss) == ["0.210", "0.300", "0.420", "9.000", "out of memory"]
+    assert _texts(loss) == ["0.210", "0.300", "0.420", "→ 9.000", "out of memory"]
     assert [bar.get_width() for bar in time.patches] == [3.2, 60.0, 0.5, 0.02]
     assert [bar.get_y() for bar in loss.patches] == sorted(bar.get_y() for bar in loss.patches)
     for degenerate in (
@@ -387,6 +387,23 @@ def test_axes_of_the_user_are_drawn_in():
     assert plots.figure_of([left, right]) is plots.figure_of(left) is plots.figure_of(figure)
     axes = plots.new_figure(9, 6).subplots(3, 1)
     assert plots.factorization((U, V), A, axes=axes) == tuple(axes)
+
+
+@pytest.mark.parametrize("kind", [*_OF_FACTORS, "one list", "trace", "comparison"])
+def test_nothing_is_cut_off(kind):
+    A, U, V = factors()
+    others = {
+        "one list": lambda: plots.component_lists((U[:, :1], V[:1]), A),
+        "trace": lambda: plots.trace(history()),
+        "comparison": lambda: plots.comparison(RESULTS),
+    }
+    labels = [HOSTILE[at % len(HOSTILE)] for at in range(60)]
+    drawn = others[kind]() if kind in others else _OF_FACTORS[kind](A, U, V, labels)
+    figure = _render(drawn)
+    box = figure.get_tightbbox(figure.canvas.get_renderer())
+    assert min(box.x0, box.y0) > -0.02
+    assert box.x1 < figure.get_figwidth() + 0.02
+    assert box.y1 < figure.get_figheight() + 0.02
 
 
 @pytest.mark.parametrize("name", HOSTILE)

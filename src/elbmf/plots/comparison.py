@@ -59,7 +59,10 @@ def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Ax
                 style="italic",
             )
         else:
-            _bar(losses, place, min(each.relative_loss, edge), _LOSS, f"{each.relative_loss:.3f}")
+            # An arrow, where the bar goes on beyond the edge.
+            beyond = "→ " if each.relative_loss > edge else ""
+            text = f"{beyond}{each.relative_loss:.3f}"
+            _bar(losses, place, min(each.relative_loss, edge), _LOSS, text)
         if each.seconds is not None:
             _bar(times, place, each.seconds, _TIME, _duration(each.seconds))
     losses.set_xlim(0, 1.18 * edge)
@@ -69,6 +72,7 @@ def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Ax
         low, high = min(seconds) / 3, max(seconds)
         times.set_xscale("log")
         times.set_xlim(low, high * (high / low) ** 0.35)
+        times.minorticks_off()
     stopped = [each.status == TIME_LIMIT and each.loss is not None for each in order]
     names = [
         shown_name(each.method) + (" †" if early else "")

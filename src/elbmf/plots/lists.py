@@ -24,7 +24,7 @@ _BAR = "#BBD9EC"
 
 # Panels that are drawn by default, next to each other, and inches of a panel.
 _MOST_PANELS, _COLUMNS = 12, 4
-_PANEL_WIDTH, _LINE_HEIGHT, _HEAD, _FOOT = 2.6, 0.19, 0.42, 0.25
+_PANEL_WIDTH, _LINE_HEIGHT, _HEAD, _FOOT = 2.6, 0.19, 0.42, 0.32
 
 # Share of a panel's width that bars may take; their values stand beside them.
 _BARS = 0.86
@@ -104,7 +104,9 @@ def component_lists(
     )
     if axes is None:
         figure = figure_of(drawn)
-        figure.supxlabel(_caption(subject, side, len(components)), fontsize=TICK, color=FAINT)
+        caption = _caption(subject, side, len(components))
+        between = "; " if columns > 2 else "\n"
+        figure.supxlabel(between.join(caption), fontsize=TICK, color=FAINT)
     axis = 1 if side == "columns" else 0
     for at, (ax, component) in enumerate(zip(drawn, components, strict=True)):
         inside = np.flatnonzero(members[:, component])
@@ -122,13 +124,13 @@ def component_lists(
     return drawn
 
 
-def _caption(subject: Subject, side: str, count: int) -> str:
-    other = "rows" if side == "columns" else "columns"
+def _caption(subject: Subject, side: str, count: int) -> list[str]:
+    """Say what is shown, and what that means."""
     shown = f"{count} of {subject.n_components} components"
     if subject.A is None:
-        return f"{shown}; {side} in few other components first"
-    has = "that have the column" if side == "columns" else "that the row has"
-    return f"{shown}; bars: share of the component's {other} {has}"
+        return [shown, f"{side} in few other components first"]
+    share = "rows that have the column" if side == "columns" else "columns that the row has"
+    return [shown, f"bars: share of the component's {share}"]
 
 
 def _largest(subject: Subject, count: int) -> list[int]:

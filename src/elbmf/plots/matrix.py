@@ -155,8 +155,7 @@ class View:
         cells = np.diff(grid.row_edges)[:, None] * np.diff(grid.column_edges)[None, :]
         missing = 1 - np.divide(grid.cells, cells, out=np.ones(grid.shape), where=cells > 0)
         tones = {colour: tone * (1 - missing) for colour, tone in tones.items()}
-        if what != "reconstruction":
-            tones[MISSING] = missing
+        tones[MISSING] = missing
         picture = np.ones((*grid.shape, 3))
         for colour, tone in tones.items():
             picture -= tone[:, :, None] * (1 - _rgb(colour))

@@ -28,7 +28,7 @@ _MOST_CLASSES = 28
 
 # Area of the smallest and of the largest bubble in square points, and what all of them together
 # take at most, as a share of the axes.
-_LEAST_AREA, _MOST_AREA, _SHARE = 9.0, 2500.0, 0.25
+_LEAST_AREA, _MOST_AREA, _SHARE = 9.0, 1600.0, 0.25
 
 # Steps of size in which bubbles are drawn, one above the other.
 _STEPS = 5
@@ -79,7 +79,6 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.06)
     for spine in ax.spines.values():
         spine.set_color("0.75")
     n, distinct = subject.shape[0], len(layout.counts)
@@ -136,6 +135,7 @@ def _bubbles(ax: Axes, layout: RowLayout, counts: sparse.csr_array, names: list[
     find = _rings if others <= len(CLASS_COLOURS) else _majorities
     place, kind, rows = find(counts, look_of)
     areas = _areas(ax, layout, rows)
+    _leave_room(ax, float(areas.max(initial=0)))
     # Large ones first, so that small ones are seen. What has one look is drawn at once, so that
     # this goes by steps of size only.
     order = np.argsort(-areas, kind="stable")
@@ -178,6 +178,14 @@ def _areas(ax: Axes, layout: RowLayout, rows: NDArray[np.int64]) -> NDArray[np.f
     )
     least = _LEAST_AREA if len(layout.counts) < _MOST_SHAPES else _LEAST_AREA / 3
     return np.maximum(rows * unit, least)
+
+
+def _leave_room(ax: Axes, area: float) -> None:
+    """Let the largest bubble end within the axes, wherever it is."""
+    box = ax.get_window_extent()
+    radius = np.sqrt(area / np.pi) * ax.figure.dpi / 72
+    sides = [min(0.4, radius / max(side, 1) + 0.03) for side in (box.width, box.height)]
+    ax.margins(*(side / (1 - 2 * side) for side in sides))
 
 
 def _rings(

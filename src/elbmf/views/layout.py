@@ -66,12 +66,20 @@ def row_layout(U: Any, V: Any) -> RowLayout:
     -----
     Of several maps that need no random start, this one best puts rows with the same label next to
     each other. The share of the 10 nearest neighbours that have the label of the row itself, with
-    k = 20, on digits, newsgroups20 and genomes1k_peddy, by ``benchmarks/row_maps.py``:
+    k = 20 and 60 epochs, by ``benchmarks/row_maps.py``:
 
-    =============================================  ====  ====  ====
-    map                                             d     n     g
-    =============================================  ====  ====  ====
-    =============================================  ====  ====  ====
+    =====================================  ======  ============  ===============
+    map                                    digits  newsgroups20  genomes1k_peddy
+    =====================================  ======  ============  ===============
+    principal components, reconstruction   0.472   0.087         0.947
+    principal components, memberships      0.404   0.087         0.945
+    correspondence analysis                0.394   0.086         0.910
+    anchors on a circle                    0.290   0.087         0.762
+    drawing rows at random                 0.100   0.050         0.208
+    =====================================  ======  ============  ===============
+
+    Of newsgroups20, 89 % of the rows are in no component, and so in one place of any map. In all 20
+    dimensions, neighbours share labels to 0.696, 0.087 and 0.946.
     """
     U, V = boolean_factors(U, V)
     members, place_of, counts = _distinct(U)
