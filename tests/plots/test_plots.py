@@ -21,8 +21,6 @@ from elbmf.plots.subject import Subject
 from elbmf.views import BlockOrder, component_overlap
 from strategies import boolean_arrays
 
-pytest.importorskip("matplotlib")
-
 
 def _render(drawn):
     """Draw for good, which is when matplotlib warns of what it cannot draw."""
@@ -426,10 +424,24 @@ def test_hostile_names_are_one_short_line_of_text(name):
 def test_any_name_can_be_drawn(name, most):
     shown = plots.shown_name(name, most)
     assert shown == "(empty)" or len(shown.replace(r"\$", "$")) <= most
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    _write(shown)
 
-    TextPath((0, 0), shown.replace(r"\$", "$"), prop=FontProperties(size=8), usetex=False)
+
+def _write(text, figures=[]):  # noqa: B006
+    """Draw a text, on the same canvas as those before."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    if not figures:
+        figures.append(plots.new_figure(2, 1))
+        figures[0].text(0, 0.5, "")
+        FigureCanvasAgg(figures[0])
+    figures[0].texts[0].set_text(text)
+    figures[0].texts[0].draw(figures[0].canvas.get_renderer())
+
+
+def test_what_is_drawn_as_it_is_would_warn():
+    with pytest.warns(UserWarning, match="missing from font"):
+        _write("漢")
 
 
 def test_names_are_kept_where_they_can_be():
