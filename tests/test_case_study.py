@@ -11,7 +11,6 @@ from elbmf import plots
 from elbmf.errors import InputError
 from elbmf.experiments import Settings, case_study
 from elbmf.experiments.case_study import EXPERIMENT
-from elbmf.experiments.case_study_figures import _COLOURS
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +109,7 @@ def test_a_picture_for_each_factorization(tables, tmp_path):
 
 def test_more_classes_than_colours_differ_in_shape(tables):
     pytest.importorskip("matplotlib")
-    count = len(_COLOURS) + 1
+    count = len(plots.CLASS_COLOURS) + 1
     many = {
         "embedding": [
             {"data": "d", "method": method, "row": at, "x": at, "y": 0, "label": f"{at:02}"}

@@ -15,7 +15,7 @@ from elbmf.cli import compare_report, solver_flags
 from elbmf.cli.config import read_config
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
-from elbmf.cli.outputs import check_table
+from elbmf.cli.outputs import check_picture, check_table
 from elbmf.cli.progress import ComparisonProgress
 from elbmf.comparison import Comparison, Result, ranked
 from elbmf.comparison.entrants import chosen_names
@@ -95,6 +95,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         metavar="FILE",
         help="file for the table, which is replaced: .csv, .tsv, .json or .parquet",
     )
+    parser.add_argument("--plot", metavar="PICTURE", help="draw loss and time of the methods")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     add_binarize(parser)
     add_reader_options(parser)
@@ -107,9 +108,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise InputError("the number of components is missing. Pass it with -k, e.g. -k 20.")
     methods = chosen_names("all" if args.methods == "all" else args.methods.split(","))
     parameters = _parameters(args.config, methods)
+    inputs = [each for each in (args.data, args.truth, args.config) if each]
     if args.output:
-        inputs = [each for each in (args.data, args.truth, args.config) if each]
         check_table(Path(args.output), *inputs)
+    if args.plot:
+        check_picture(Path(args.plot), *inputs)
     A, truth = _read(args)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     comparison = Comparison(
@@ -135,6 +138,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     results = ranked(results)
     if args.output and results:
         write_records(Path(args.output), [asdict(result) for result in results])
+    if args.plot and results:
+        from elbmf import plots  # here, for most comparisons are not drawn
+
+        plots.save(plots.comparison(results), Path(args.plot))
     if args.json:
         found = {
             "data": data_notes(Path(args.data).name, A),

@@ -113,13 +113,13 @@ def _draw(
         f"the {_COMPONENTS} components": model.V,
     }
     try:
-        figure = plots.image_bands(
+        drawn = plots.image_bands(
             {title: band.toarray().reshape(-1, _SIDE, _SIDE) for title, band in bands.items()}
         )
     except MissingExtraError as error:
         console.warn(f"{error}")
         return False
-    plots.save(figure, path)
+    plots.save(drawn, path)
     return True
 
 

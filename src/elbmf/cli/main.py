@@ -35,6 +35,7 @@ examples:
   elbmf convert data.csv data.npz            change the format of a matrix
   elbmf labels result rows.tsv               compare components with known labels
   elbmf enrich result --sets pathways.gmt    find known sets of columns in components
+  elbmf plot map result -o map.png           draw a picture of a saved result
   elbmf data list                            see the data sets of the paper
   elbmf reproduce all --quick                measure and draw the paper's figures anew
 

@@ -215,11 +215,11 @@ def _draw(path: Path, search: RankSearch, console: Console) -> None:
     from elbmf import plots
 
     try:
-        figure = plots.rank_curve(search.table_, search.choices_, search.criterion)
+        drawn = plots.rank_curve(search.table_, search.choices_, search.criterion)
     except MissingExtraError as error:
         console.note(f"No picture: {error}")
     else:
-        plots.save(figure, path)
+        plots.save(drawn, path)
 
 
 def _tell(search: RankSearch, found: dict[str, Any], as_json: bool, console: Console) -> None:

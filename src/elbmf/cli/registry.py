@@ -55,6 +55,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.score"),
     Command("enrich", "Find known sets of columns in saved components.", "elbmf.cli.enrich"),
     Command("labels", "Compare saved components with labels of the rows.", "elbmf.cli.labels"),
+    Command("plot", "Draw a picture of a saved result.", "elbmf.cli.plot"),
     Command("convert", "Turn a matrix file into another format.", "elbmf.cli.convert"),
     Command("info", "Look at a matrix file or a saved result.", "elbmf.cli.info"),
     Command("data", "Get and prepare the data sets of the paper.", "elbmf.cli.data"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elbmf.experiments.experiment import Row, Tables
-from elbmf.plots import OKABE_ITO, new_figure
+from elbmf.plots import CLASS_COLOURS, CLASS_SHAPES, new_figure, nmi_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-# Yellow points are lost on white. With more classes than colours, shapes tell those of the same
-# colour apart.
-_COLOURS = OKABE_ITO[:7]
-_SHAPES = "o^sDvPX*"
 _LEGEND_COLUMNS = 6
-
-# Components up to which each is numbered.
-_MOST_NUMBERS = 40
 
 _TITLES = {
     "plain": "reconstruction, plain",
@@ -86,8 +79,8 @@ def _points(axis: Axes, rows: list[Row], labels: list[str]) -> None:
             [row["x"] for row in of_class],
             [row["y"] for row in of_class],
             s=size,
-            marker=_SHAPES[position // len(_COLOURS) % len(_SHAPES)],
-            color=_COLOURS[position % len(_COLOURS)],
+            marker=CLASS_SHAPES[position // len(CLASS_COLOURS) % len(CLASS_SHAPES)],
+            color=CLASS_COLOURS[position % len(CLASS_COLOURS)],
             alpha=0.7,
             linewidths=0,
             label=label,
@@ -105,15 +98,6 @@ def _heat_map(axis: Any, rows: list[Row], labels: list[str]) -> None:
     values = np.zeros((len(labels), len(components)))
     for row in rows:
         values[labels.index(row["label"]), row["place"]] = row["nmi"]
-    # Up to the next tenth, so that pale maps can be read; the bar tells how far.
-    greatest = max(0.1, float(np.ceil(10 * values.max())) / 10)
-    image = axis.imshow(
-        values, cmap="Blues", vmin=0, vmax=greatest, aspect="auto", interpolation="nearest"
-    )
+    nmi_map(axis, values, labels, [components[place] for place in range(len(components))])
     axis.set_title("(c) normalized mutual information", fontsize=11)
-    axis.set_yticks(range(len(labels)), labels, fontsize=9)
     axis.set_xlabel("component")
-    if len(components) <= _MOST_NUMBERS:
-        numbers = [components[place] for place in range(len(components))]
-        axis.set_xticks(range(len(numbers)), numbers, fontsize=7, rotation=90)
-    axis.figure.colorbar(image, ax=axis, fraction=0.05, pad=0.02)

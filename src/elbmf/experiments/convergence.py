@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.datasets import make_tiles
 from elbmf.estimators import ELBMF
-from elbmf.experiments.drawing import draw_band, grouped, legend_below, plain_axes
+from elbmf.experiments.drawing import draw_band, grouped, legend_below
 from elbmf.experiments.experiment import Claim, Experiment, Settings, Tables, Task
-from elbmf.plots import new_figure
+from elbmf.plots import new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

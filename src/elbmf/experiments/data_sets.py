@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from elbmf.datasets import DATA_SETS
-from elbmf.experiments.drawing import legend_below, plain_axes
+from elbmf.experiments.drawing import legend_below
 from elbmf.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
 from elbmf.experiments.real_sets import names_of_sets, open_set, rank_of
-from elbmf.plots import new_figure
+from elbmf.plots import new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,13 +9,13 @@ import numpy as np
 
 from elbmf.experiments.entrants import ENTRANTS, present
 from elbmf.experiments.experiment import Row
-from elbmf.plots import new_figure
+from elbmf.plots import new_figure, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_band", "grouped", "legend_below", "plain_axes", "sweep_figure"]
+__all__ = ["draw_band", "grouped", "legend_below", "sweep_figure"]
 
 
 def grouped(rows: Iterable[Row], by: str, of: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -29,13 +29,6 @@ def grouped(rows: Iterable[Row], by: str, of: str) -> tuple[np.ndarray, np.ndarr
         np.array([np.mean(values[key]) for key in keys]),
         np.array([np.std(values[key]) for key in keys]),
     )
-
-
-def plain_axes(axes: Axes) -> None:
-    """Leave out what is no data: the frame at the top and right; a light grid behind the rest."""
-    axes.grid(color="0.92", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def draw_band(

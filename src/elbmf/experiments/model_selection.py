@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.criteria import CRITERIA, count
 from elbmf.datasets import make_tiles
-from elbmf.experiments.drawing import draw_band, grouped, legend_below, plain_axes
+from elbmf.experiments.drawing import draw_band, grouped, legend_below
 from elbmf.experiments.entrants import ENTRANTS, estimator
 from elbmf.experiments.experiment import (
     PLAIN,
@@ -24,7 +24,7 @@ from elbmf.experiments.experiment import (
     Task,
     checked,
 )
-from elbmf.plots import grouped_digits, new_figure
+from elbmf.plots import grouped_digits, new_figure, plain_axes
 from elbmf.selection import RankSearch
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elbmf.experiments.drawing import plain_axes
 from elbmf.experiments.experiment import Claim, Experiment, Settings, Tables, Task
-from elbmf.plots import new_figure
+from elbmf.plots import new_figure, plain_axes
 from elbmf.regularizers import REGULARIZERS
 
 if TYPE_CHECKING:

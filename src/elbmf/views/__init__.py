@@ -5,6 +5,7 @@ data; what they count into is as large as a picture, or as one side of the matri
 """
 
 from elbmf.views.grid import ErrorGrid, error_grid
+from elbmf.views.layout import RowLayout, row_layout
 from elbmf.views.order import BlockOrder, block_order
 from elbmf.views.overlap import ComponentOverlap, component_overlap
 from elbmf.views.support import Support, support, support_in_pieces
@@ -13,10 +14,12 @@ __all__ = [
     "BlockOrder",
     "ComponentOverlap",
     "ErrorGrid",
+    "RowLayout",
     "Support",
     "block_order",
     "component_overlap",
     "error_grid",
+    "row_layout",
     "support",
     "support_in_pieces",
 ]

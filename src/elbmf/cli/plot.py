@@ -1,0 +1,234 @@
+"""``elbmf plot``: draw a picture of a saved result."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elbmf import plots
+from elbmf.cli import models
+from elbmf.cli.console import Console
+from elbmf.cli.labels import add_label_column, labels_of_rows
+from elbmf.cli.matrices import (
+    add_binarize,
+    add_n_jobs,
+    add_reader_options,
+    aligned,
+    at_least_one,
+    boolean,
+    model_binarize,
+    read_matrix,
+)
+from elbmf.cli.outputs import check_picture
+from elbmf.errors import InputError
+from elbmf.io import SavedModel
+from elbmf.labels import component_labels
+from elbmf.matrix import BooleanMatrix
+
+__all__ = ["EXAMPLES", "KINDS", "configure", "run"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What there is to draw.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    A : BooleanMatrix, optional
+        The data, where it was given.
+    labels : list of str or None, optional
+        The label of each row, where labels were given.
+    n_jobs : int, optional
+        Threads.
+    axes : tuple of Axes, optional
+        Where to draw, where a size was asked for.
+    """
+
+    model: SavedModel
+    A: BooleanMatrix | None
+    labels: list[str | None] | None
+    n_jobs: int | None
+    axes: tuple[Any, ...] | None
+
+    @property
+    def ax(self) -> Any:
+        """Where to draw what has one panel."""
+        return self.axes[0] if self.axes else None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A picture.
+
+    Parameters
+    ----------
+    summary : str
+        What it shows.
+    draw : callable
+        Draws it and returns the axes.
+    data, labels : bool
+        Whether it cannot be drawn without.
+    panels : int, optional
+        Axes it has; None where that depends on the result.
+    """
+
+    summary: str
+    draw: Callable[[_Given], Any]
+    data: bool = False
+    labels: bool = False
+    panels: int | None = 1
+
+
+def _matrix(what: Any) -> Callable[[_Given], Any]:
+    return lambda given: plots.reordered_matrix(
+        given.model, given.A, what=what, n_jobs=given.n_jobs, ax=given.ax
+    )
+
+
+def _lists(side: Any) -> Callable[[_Given], Any]:
+    return lambda given: plots.component_lists(given.model, given.A, side=side, n_jobs=given.n_jobs)
+
+
+KINDS: dict[str, Kind] = {
+    "factorization": Kind(
+        "data, reconstruction and errors side by side",
+        lambda given: plots.factorization(
+            given.model, given.A, n_jobs=given.n_jobs, axes=given.axes
+        ),
+        data=True,
+        panels=3,
+    ),
+    "data": Kind("the matrix, components as blocks", _matrix("data"), data=True),
+    "reconstruction": Kind("what the components cover", _matrix("reconstruction")),
+    "errors": Kind("ones missed and zeros covered", _matrix("errors"), data=True),
+    "columns": Kind("best columns of the largest components", _lists("columns"), panels=None),
+    "rows": Kind("best rows of the largest components", _lists("rows"), panels=None),
+    "overlap": Kind(
+        "what components share", lambda given: plots.component_overlap(given.model, ax=given.ax)
+    ),
+    "map": Kind(
+        "rows in the plane, by component or --labels",
+        lambda given: plots.row_map(given.model, labels=given.labels, ax=given.ax),
+    ),
+    "labels": Kind(
+        "components and labels (nmi)",
+        lambda given: plots.label_nmi(
+            component_labels(given.model.U, given.labels or []), ax=given.ax
+        ),
+        labels=True,
+    ),
+    "trace": Kind(
+        "loss, Boolean gap and flips of the fit",
+        lambda given: plots.trace(given.model),
+        panels=None,
+    ),
+}
+"""By name; a new one is a line here."""
+
+EXAMPLES = """\
+examples:
+  elbmf plot factorization result data.csv -o result.png
+  elbmf plot columns result data.csv -o components.pdf
+  elbmf plot map result --labels patients.tsv --column cancer_type -o map.svg
+  elbmf plot overlap result -o overlap.png --size 8x7 --dpi 200
+
+pictures:
+""" + "\n".join(
+    f"  {name:<15}{kind.summary}" + ("; needs DATA" if kind.data else "")
+    for name, kind in KINDS.items()
+)
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)[x×](\d+(?:\.\d+)?)")
+
+# Inches that a side of a picture may have.
+_LEAST_SIDE, _MOST_SIDE = 1.0, 100.0
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    parser.usage = "elbmf plot KIND RESULT [DATA] -o PICTURE [options]"
+    parser.add_argument(
+        "kind", metavar="KIND", choices=KINDS, help=f"which picture: {', '.join(KINDS)}"
+    )
+    parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
+    parser.add_argument("data", metavar="DATA", nargs="?", help="the matrix that it was fitted to")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PICTURE",
+        required=True,
+        help="file to draw into, which is replaced; its suffix says which format",
+    )
+    parser.add_argument("--labels", metavar="FILE", help="names of rows and their labels")
+    add_label_column(parser)
+    parser.add_argument(
+        "--size", metavar="WxH", type=_size, help="width and height in inches, e.g. 8x5"
+    )
+    parser.add_argument(
+        "--dpi", metavar="N", type=at_least_one, default=120, help="pixels per inch (default: 120)"
+    )
+    add_n_jobs(parser)
+    add_binarize(parser, " (default: what the result was fit with)")
+    add_reader_options(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Load, read what the picture needs, draw."""
+    kind, path = KINDS[args.kind], Path(args.output)
+    check_picture(path, *filter(None, (args.data, args.labels)))
+    if kind.labels and args.labels is None:
+        raise InputError(
+            f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
+            "--labels FILE."
+        )
+    model = models.load(args.result)
+    labels = None if args.labels is None else labels_of_rows(model, args, console)
+    A = _data(model, kind, args, console)
+    axes = None
+    if args.size and kind.panels:
+        axes = tuple(plots.new_figure(*args.size).subplots(1, kind.panels, squeeze=False)[0])
+    drawn = kind.draw(_Given(model, A, labels, args.n_jobs, axes))
+    if args.size:
+        plots.figure_of(drawn).set_size_inches(*args.size)
+    plots.save(drawn, path, dpi=args.dpi)
+    console.note(f"Saved to {path}")
+    return 0
+
+
+def _data(
+    model: SavedModel, kind: Kind, args: argparse.Namespace, console: Console
+) -> BooleanMatrix | None:
+    """Read the matrix that a result was fitted to, if it is given."""
+    if args.data is None:
+        if kind.data:
+            raise InputError(
+                f"the picture {args.kind!r} needs the matrix that {args.result} was fitted to. "
+                f"Name it: elbmf plot {args.kind} {args.result} DATA -o {args.output}."
+            )
+        return None
+    table = aligned(read_matrix(args.data, args), model, args.data, console)
+    if table.shape[0] != model.shape[0]:
+        raise InputError(
+            f"{args.data}: has {table.shape[0]} rows, but {args.result} was fitted to "
+            f"{model.shape[0]}. Pass the matrix that it was fitted to."
+        )
+    return boolean(
+        table, model_binarize(model, args.binarize, table, args.data, console), args.data
+    )
+
+
+def _size(text: str) -> tuple[float, float]:
+    match = _SIZE.fullmatch(text.strip())
+    size = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    if not all(_LEAST_SIDE <= side <= _MOST_SIDE for side in size):
+        raise argparse.ArgumentTypeError(
+            f"must be width x height in inches, each from {_LEAST_SIDE:g} to {_MOST_SIDE:g}, "
+            f"such as 8x5; got {text!r}"
+        )
+    return size

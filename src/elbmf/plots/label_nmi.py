@@ -1,0 +1,60 @@
+"""Components against known labels of the rows, as a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from elbmf.labels import ComponentLabels
+from elbmf.plots.canvas import one_of
+from elbmf.plots.heat import heat_map, ticks_that_fit
+from elbmf.plots.look import titled
+from elbmf.plots.names import shown_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["label_nmi", "nmi_map"]
+
+
+def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
+    """Draw how much each component tells about each label, the greatest along the diagonal.
+
+    Parameters
+    ----------
+    found : ComponentLabels
+        What `elbmf.labels.component_labels` returned.
+    ax : Axes, optional
+        Where to draw; in a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    order = found.components_by_class()
+    ax = one_of(ax, 6.4, 4.2)
+    nmi_map(ax, found.nmi[order].T, found.classes, order)
+    titled(ax, "Components and labels", "component")
+    return ax
+
+
+def nmi_map(ax: Axes, nmi: ArrayLike, classes: Sequence[Any], components: Iterable[int]) -> None:
+    """Draw a table of normalized mutual information.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    nmi : array-like of shape (classes, components)
+        The table.
+    classes : sequence
+        What each line is called.
+    components : iterable of int
+        The number of the component in each column.
+    """
+    heat_map(ax, np.asarray(nmi, dtype=np.float64), "normalized mutual information", values=False)
+    ticks_that_fit(ax, "y", [shown_name(each, 24) for each in classes])
+    ticks_that_fit(ax, "x", [str(each) for each in components])

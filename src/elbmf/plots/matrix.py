@@ -1,0 +1,244 @@
+"""The matrix with rows and columns put in an order in which components show as blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+from elbmf.plots.canvas import one_of
+from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
+from elbmf.plots.subject import Subject
+from elbmf.views import BlockOrder, ErrorGrid, block_order, error_grid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["EXTRA", "HIT", "MISSED", "MISSING", "View", "reordered_matrix"]
+
+What = Literal["data", "reconstruction", "errors"]
+
+_ONE, _OUTLINE = "#262626", OKABE_ITO[2]
+MISSED, EXTRA = OKABE_ITO[:2]
+HIT, MISSING = "#D9D9D9", "#E8D9A0"
+"""Colours of cells: ones that are not covered, covered zeros, covered ones, cells not known."""
+
+# Where bins hold several cells, the share of ones that is drawn in full: all but so many percent
+# of the bins that have any have less.
+_FULL_PERCENTILE = 99.5
+
+# Bins for each pixel, along both sides: a bit fewer, for the layout may shrink the axes, and a bin
+# without a pixel would not be seen.
+_BINS = 0.8
+
+# Blocks that are narrower than so many pixels have no outline, and numbers at the edge keep such a
+# distance from each other, in points.
+_LEAST_PIXELS, _POINTS_APART = 4, 10
+
+
+_PICTURE: Any = {"aspect": "auto", "interpolation": "nearest"}
+
+
+def reordered_matrix(
+    model: Any,
+    A: Any = None,
+    *,
+    what: What = "data",
+    order: BlockOrder | None = None,
+    outlines: bool = True,
+    n_jobs: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the matrix, its reconstruction or the errors, so that components show as blocks.
+
+    Numbers of components stand at the edges, where most of their rows and columns are, and
+    outlines where these meet. A matrix with more cells than pixels is counted into bins of cells,
+    the darker the more ones they have.
+
+    Parameters
+    ----------
+    model : fitted estimator, SavedModel or (U, V)
+        The factorization.
+    A : matrix of shape (n, m), optional
+        The data; without it, only the reconstruction can be drawn.
+    what : {"data", "reconstruction", "errors"}, default="data"
+        Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
+        blue, covered zeros in red, what is right in grey. Missing cells are sand-coloured.
+    order : BlockOrder, optional
+        Which rows and columns are drawn, and in which order; that of `elbmf.views.block_order` by
+        default.
+    outlines : bool, default=True
+        Whether components have outlines.
+    n_jobs : int, optional
+        Threads. All cores by default.
+    ax : Axes, optional
+        Where to draw; in a new figure by default.
+
+    Returns
+    -------
+    Axes
+    """
+    subject = Subject.of(model, A)
+    if what not in ("data", "reconstruction", "errors"):
+        raise InputError(f"what must be 'data', 'reconstruction' or 'errors'; got {what!r}.")
+    if subject.A is None and what != "reconstruction":
+        raise InputError(f"The {what} cannot be drawn without the matrix: pass it as A.")
+    ax = one_of(ax, 5.6, 4.8)
+    view = View.of(subject, order, ax, n_jobs)
+    view.draw(ax, what, outlines=outlines)
+    return ax
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A factorization counted into the pixels of axes.
+
+    Parameters
+    ----------
+    grid : ErrorGrid
+        The counts.
+    row_runs, column_runs : ndarray of int64, of shape (k, 2)
+        Where a stretch of each component begins and ends among the rows and columns as they are
+        shown, see `_runs`; both the same where it has none.
+    """
+
+    grid: ErrorGrid
+    row_runs: NDArray[np.int64]
+    column_runs: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, subject: Subject, order: BlockOrder | None, ax: Axes, n_jobs: int | None = None
+    ) -> View:
+        """Count into as many bins as the axes have pixels; without data, there are no ones."""
+        A = subject.A
+        if A is None:
+            A = BooleanMatrix.from_array(sparse.csr_array(subject.shape, dtype=bool))
+        if order is None:
+            sums = [np.diff(A.lines(axis)[0]) for axis in (0, 1)]
+            order = block_order(subject.U, subject.V, row_sums=sums[0], column_sums=sums[1])
+        box = ax.get_window_extent()
+        bins = max(1, int(_BINS * box.height)), max(1, int(_BINS * box.width))
+        grid = error_grid(A, subject.U, subject.V, order, bins, n_jobs)
+        rows, columns = subject.U[order.rows], subject.V.T[order.columns]
+        return cls(grid, _runs(rows, order.components), _runs(columns, order.components))
+
+    @property
+    def full(self) -> float:
+        """The share of ones in a bin that is drawn in full."""
+        if self.grid.exact:
+            return 1.0
+        shares = self.grid.share(np.maximum(self.grid.ones, self.grid.covered))
+        some = shares[shares > 0]
+        return float(np.percentile(some, _FULL_PERCENTILE)) if some.size else 1.0
+
+    def pixels(self, what: What) -> NDArray[np.float64]:
+        """Return the colour of each bin, as an array of shape (R, C, 3)."""
+        grid, full = self.grid, self.full
+        parts = {
+            "data": {_ONE: grid.ones},
+            "reconstruction": {_ONE: grid.covered},
+            "errors": {HIT: grid.hits, MISSED: grid.missed, EXTRA: grid.extra},
+        }[what]
+        # Few ones in a bin would be lost among white; roots make them darker, and keep 0 and 1.
+        tones = {
+            colour: np.sqrt(np.minimum(grid.share(counts) / full, 1))
+            for colour, counts in parts.items()
+        }
+        crowded = np.maximum(sum(tones.values(), np.zeros(grid.shape)), 1)
+        tones = {colour: tone / crowded for colour, tone in tones.items()}
+        cells = np.diff(grid.row_edges)[:, None] * np.diff(grid.column_edges)[None, :]
+        missing = 1 - np.divide(grid.cells, cells, out=np.ones(grid.shape), where=cells > 0)
+        tones = {colour: tone * (1 - missing) for colour, tone in tones.items()}
+        tones[MISSING] = missing
+        picture = np.ones((*grid.shape, 3))
+        for colour, tone in tones.items():
+            picture -= tone[:, :, None] * (1 - _rgb(colour))
+        return np.clip(picture, 0, 1)
+
+    def draw(self, ax: Axes, what: What, *, outlines: bool) -> None:
+        """Draw one of the three, with numbers and outlines of components."""
+        n, m = int(self.grid.row_edges[-1]), int(self.grid.column_edges[-1])
+        width, height = max(m, 1), max(n, 1)
+        ax.imshow(self.pixels(what), **_PICTURE, extent=(0, width, height, 0))
+        for runs, axis, room, length in (
+            (self.row_runs, ax.yaxis, ax.get_window_extent().height, height),
+            (self.column_runs, ax.xaxis, ax.get_window_extent().width, width),
+        ):
+            apart = _POINTS_APART * ax.figure.dpi / 72 / max(room, 1) * length
+            numbered = _apart(runs, apart)
+            axis.set_ticks([runs[each].mean() for each in numbered], [f"{e}" for e in numbered])
+        ax.xaxis.tick_top()
+        ax.tick_params(length=2, pad=1, color=FAINT, labelcolor=_OUTLINE)
+        for spine in ax.spines.values():
+            spine.set_color("0.6")
+            spine.set_linewidth(0.6)
+        if outlines:
+            self._outline(ax, width, height)
+        titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
+        titled(ax, titles[what], f"{m:,} columns", f"{n:,} rows")
+        ax.tick_params(labelsize=TICK - 1)
+
+    def _outline(self, ax: Axes, width: int, height: int) -> None:
+        from matplotlib.collections import PolyCollection
+
+        box = ax.get_window_extent()
+        corners = []
+        for (top, bottom), (left, right) in zip(self.row_runs, self.column_runs, strict=True):
+            seen = (bottom - top) * box.height / height, (right - left) * box.width / width
+            if min(seen) >= _LEAST_PIXELS:
+                corners.append([(left, top), (right, top), (right, bottom), (left, bottom)])
+        ax.add_collection(
+            PolyCollection(corners, facecolors="none", edgecolors=_OUTLINE, linewidths=0.9),
+            autolim=False,
+        )
+
+
+def _rgb(colour: str) -> NDArray[np.float64]:
+    return np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+
+
+def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one stretch of neighbouring lines for each component.
+
+    In an order by blocks, lines stand with the first of their components: where most of these are
+    of this component, and as far as its members go from there. A component that is the first of no
+    line has its longest stretch.
+    """
+    runs = np.zeros((members.shape[1], 2), dtype=np.int64)
+    taken = np.zeros(len(members), dtype=np.bool_)
+    for component in components:
+        inside = members[:, component]
+        starts, ends = _stretches(inside)
+        if starts.size:
+            firsts, lasts = _stretches(inside & ~taken)
+            if firsts.size:
+                begin = firsts[np.argmax(lasts - firsts)]
+                at = np.searchsorted(starts, begin, side="right") - 1
+            else:
+                at = np.argmax(ends - starts)
+            runs[component] = starts[at], ends[at]
+        taken |= inside
+    return runs
+
+
+def _stretches(members: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where stretches of members begin and end."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], members, [False]]).astype(np.int8)))
+    return edges[::2], edges[1::2]
+
+
+def _apart(runs: NDArray[np.int64], distance: float) -> list[int]:
+    """Return components whose middles keep a distance from each other, long stretches first."""
+    chosen: list[int] = []
+    middles = runs.mean(axis=1) if len(runs) else np.zeros(0)
+    lengths = runs[:, 1] - runs[:, 0]
+    for each in np.argsort(-lengths, kind="stable"):
+        if lengths[each] and all(abs(middles[each] - middles[o]) >= distance for o in chosen):
+            chosen.append(int(each))
+    return chosen

@@ -1,0 +1,72 @@
+"""Names from the data as text that any font can show, in a line of bounded length."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["EMPTY", "shown_name"]
+
+EMPTY = "(empty)"
+"""What stands for a name without any character."""
+
+# Accents upon accents would be drawn across the lines above and below.
+_PILED_MARKS = re.compile("([\u0300-\u036f\u20d0-\u20ff]{2})[\u0300-\u036f\u20d0-\u20ff]+")
+
+_LACKING = "\N{WHITE SQUARE}"
+
+
+def shown_name(name: object, most: int = 32) -> str:
+    """Return what to draw for a name.
+
+    White space of any kind is one space, what has no glyph in the fonts of matplotlib is a square,
+    what is too long lacks its middle, and dollar signs begin no formula.
+
+    Parameters
+    ----------
+    name : object
+        The name, as a rule a string.
+    most : int, default=32
+        Characters at most.
+    """
+    text = str(name)
+    if len(text) > 4 * most:  # before anything is done that costs time for each character
+        text = f"{text[: 2 * most]}…{text[-2 * most :]}"
+    text = _PILED_MARKS.sub(
+        r"\1",
+        "".join(
+            character
+            for character in " ".join(text.split())
+            # Control characters, also those that turn the direction of what follows.
+            if unicodedata.category(character) not in ("Cc", "Cf")
+        ),
+    )
+    if len(text) > most:
+        ending = (most - 1) // 3
+        text = f"{text[: most - 1 - ending]}…{text[len(text) - ending :]}"
+    drawn = "".join(map(_with_glyph, text)).strip()
+    return drawn.replace("$", r"\$") or EMPTY
+
+
+def _with_glyph(character: str) -> str:
+    if character.isascii() or any(ord(character) in glyphs for glyphs in _known_glyphs()):
+        return character
+    return _LACKING if any(ord(_LACKING) in glyphs for glyphs in _known_glyphs()) else "?"
+
+
+def _known_glyphs() -> list[frozenset[int]]:
+    """Return which characters the fonts have that text is drawn in."""
+    from matplotlib.font_manager import FontProperties, findfont
+
+    return [
+        _glyphs_of(findfont(FontProperties(family=[family])))
+        for family in FontProperties().get_family()
+    ]
+
+
+@lru_cache(maxsize=16)
+def _glyphs_of(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    return frozenset(get_font(path).get_charmap())

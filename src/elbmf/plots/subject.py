@@ -1,0 +1,146 @@
+"""What figures are about: factors and names, whatever they are handed over in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean import boolean_factors
+from elbmf.errors import InputError
+from elbmf.estimators import BooleanFactorizer
+from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.matrix import BooleanMatrix
+
+__all__ = ["Subject", "history_of"]
+
+Bools = NDArray[np.bool_]
+Names = Sequence[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A factorization, as figures take it.
+
+    Parameters
+    ----------
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+    A : BooleanMatrix, optional
+        The data.
+    row_names, column_names : sequence, optional
+        Names, where there are any.
+    """
+
+    U: Bools
+    V: Bools
+    A: BooleanMatrix | None = None
+    row_names: Names = None
+    column_names: Names = None
+
+    @classmethod
+    def of(
+        cls, model: Any, A: Any = None, *, row_names: Names = None, column_names: Names = None
+    ) -> Subject:
+        """Read a fitted estimator, a saved model or a pair (U, V), and the data if it is given.
+
+        Names that are given win over those of the model, and these over those of the data.
+        """
+        U, V = _factors_of(model)
+        U, V = boolean_factors(U, V)
+        noted = getattr(model, "column_names", getattr(model, "feature_names_in_", None))
+        rows = (row_names, getattr(model, "row_names", None), _names_of(A, "row_names", "index"))
+        columns = (column_names, noted, _names_of(A, "column_names", "columns"))
+        matrix = None if A is None else _matrix_of(model, A)
+        if matrix is not None:
+            boolean_factors(U, V, matrix.shape)
+        return cls(
+            U,
+            V,
+            matrix,
+            _first_names(rows, U.shape[0], "row_names"),
+            _first_names(columns, V.shape[1], "column_names"),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.U.shape[0], self.V.shape[1]
+
+    @property
+    def n_components(self) -> int:
+        """Components, those that cover nothing among them."""
+        return int(self.U.shape[1])
+
+    def name(self, axis: int, line: int) -> str:
+        """Return the name of a row (axis 0) or column, or its position from 0."""
+        names = (self.row_names, self.column_names)[axis]
+        return str(line) if names is None else str(names[line])
+
+
+def _factors_of(model: Any) -> tuple[Any, Any]:
+    if isinstance(model, SavedModel):
+        return model.U, model.V
+    if isinstance(model, BooleanFactorizer):
+        if not hasattr(model, "membership_"):
+            reason = (
+                "it has seen its rows in pieces and keeps none. Pass (model.transform(A), "
+                "model.components_)"
+                if hasattr(model, "components_")
+                else "it is not fitted. Call fit first"
+            )
+            raise InputError(f"{type(model).__name__} has no memberships of rows: {reason}.")
+        return model.membership_, model.components_
+    if isinstance(model, tuple | list) and len(model) == 2:
+        return model[0], model[1]
+    raise InputError(
+        "Expected a fitted estimator, a saved model or a pair (U, V) of factors; got "
+        f"{type(model).__name__}."
+    )
+
+
+def _matrix_of(model: Any, A: Any) -> BooleanMatrix:
+    """Read the data, as the estimator would where there is one."""
+    if isinstance(A, StoredTable):
+        A = A.stored
+    values = A.values if isinstance(A, LabelledMatrix) else A
+    if isinstance(model, BooleanFactorizer):
+        return model._read(values, None, reset=False)
+    return BooleanMatrix.from_array(values)
+
+
+def _names_of(A: Any, ours: str, in_frame: str) -> Names:
+    """Return the names that data brings along: a labelled matrix, or a data frame."""
+    if isinstance(A, LabelledMatrix):
+        names: Names = getattr(A, ours)
+        return names
+    names = getattr(A, in_frame, None)
+    return None if names is None or callable(names) else list(names)
+
+
+def _first_names(candidates: Sequence[Names], count: int, what: str) -> Names:
+    names = next((each for each in candidates if each is not None), None)
+    if names is not None and (isinstance(names, str) or len(names) != count):
+        raise InputError(
+            f"{what} must be {count} names, one for each of them; got "
+            f"{names!r:.40}, which are {len(names)}."
+        )
+    return names
+
+
+def history_of(model: Any) -> Mapping[str, NDArray[Any]]:
+    """Return the figures of each iteration: those of an estimator or saved model, or a mapping."""
+    if isinstance(model, SavedModel):
+        model = model.info.get("history") or {}
+    if isinstance(model, BooleanFactorizer):
+        model = getattr(model, "history_", {})
+    if not isinstance(model, Mapping):
+        raise InputError(
+            "Expected a fitted estimator, a saved model or a history, by name an array with one "
+            f"entry for each epoch; got {type(model).__name__}."
+        )
+    # Saved histories have null where a value was not finite.
+    return {name: np.asarray(values, dtype=np.float64) for name, values in model.items()}

@@ -1,0 +1,83 @@
+"""``elbmf plot``: kinds, what they need, errors."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from elbmf.cli.plot import KINDS
+
+LABELS = "name\tkind\tother\nann\ta\tx\nbob\ta\tx\ncy\ta\ty\ndee\tb\tx\neve\t\ty\n"
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> str:
+    (tmp_path / "labels.tsv").write_text(LABELS)
+    return "labels.tsv"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> None:
+    flags = ["--labels", labels] if KINDS[kind].labels else []
+    data = ["tiles.csv"] if KINDS[kind].data else []
+    result = elbmf("plot", kind, model, *data, "-o", "picture.png", "--dpi", 40, *flags)
+    assert (result.code, result.out) == (0, "")
+    assert "Saved to picture.png" in result.err
+    assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["factorization", "columns"])
+def test_size_and_resolution(elbmf: Any, model: str, kind: str) -> None:
+    from matplotlib.image import imread
+
+    size = ["--size", "4.5x3", "--dpi", 40]
+    assert elbmf("plot", kind, model, "tiles.csv", "-o", "p.png", *size).code == 0
+    assert imread("p.png").shape[:2] == (120, 180)
+
+
+def test_a_map_by_a_column_of_labels(elbmf: Any, model: str, labels: str) -> None:
+    flags = ["--labels", labels, "--column", "other"]
+    assert elbmf("plot", "map", model, "-o", "map.svg", *flags).code == 0
+    assert Path("map.svg").read_text().startswith("<?xml")
+    elbmf(
+        "plot", "map", model, "-o", "map.svg", "--labels", labels, "--column", "age"
+    ).assert_error("no column 'age'", "'kind', 'other'")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["spiral", "model", "-o", "p.png"], ["spiral", "factorization", "overlap"]),
+        (
+            ["factorization", "model", "-o", "p.png"],
+            ["needs the matrix", "factorization model DATA"],
+        ),
+        (["labels", "model", "-o", "p.png"], ["needs labels", "--labels FILE"]),
+        (["map", "model", "-o", "p.xyz"], ["p.xyz", ".png", ".svg"]),
+        (["map", "nowhere", "-o", "p.png"], ["nowhere"]),
+        (["map", "model", "-o", "p.png", "--size", "big"], ["8x5", "'big'"]),
+        (["map", "model", "-o", "p.png", "--size", "0x500"], ["from 1 to 100", "'0x500'"]),
+        (["errors", "model", "few.csv", "-o", "p.png"], ["few.csv: has 1 rows", "fitted to 5"]),
+        (["map", "model"], ["-o/--output"]),
+    ],
+)
+def test_errors(elbmf: Any, model: str, arguments: list[str], parts: list[str]) -> None:
+    Path("few.csv").write_text("person,apple,pear,plum,fig,nut\nann,1,1,0,0,0\n")
+    elbmf("plot", *arguments).assert_error(*parts)
+    assert not Path("p.png").exists()
+
+
+def test_without_matplotlib_the_extra_is_named(
+    elbmf: Any, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    elbmf("plot", "map", model, "-o", "p.png").assert_error("elbmf[plots]")
+
+
+def test_a_comparison_can_be_drawn(elbmf: Any) -> None:
+    flags = ["-k", 2, "--methods", "grecond", "--plot"]
+    assert elbmf("compare", "tiles.csv", *flags, "methods.png").code == 0
+    assert Path("methods.png").read_bytes().startswith(b"\x89PNG")
+    elbmf("compare", "tiles.csv", *flags, "methods.txt").assert_error(".png")

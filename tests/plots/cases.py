@@ -1,0 +1,144 @@
+"""Small pictures of every kind, always the same, on data that is made here."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from elbmf import plots
+from elbmf.comparison import Result
+from elbmf.labels import component_labels
+from elbmf.matrix import BooleanMatrix
+
+HOSTILE = [
+    "$x^2$",
+    r"\frac{1}{2} $",
+    "<script>alert('x')</script>",
+    "two\nlines\tand a tab",
+    "שלום עולם",
+    "\u202eturned\u202c",
+    "😀 🧬 漢字",
+    "long " * 2000,
+    "",
+    "   ",
+    "_underscore",
+    "%d {} \\ & # ~ ^",
+    "\x00\x07control",
+    "é" + "\u0301" * 30,
+]
+
+
+def factors(seed=0, n=60, m=40, k=5, noise=0.06):
+    """A matrix with noise and missing cells, and the factors it is made from."""
+    generator = np.random.default_rng(seed)
+    U = generator.random((n, k)) < np.linspace(0.5, 0.1, k)
+    V = generator.random((k, m)) < np.linspace(0.15, 0.35, k)[:, None]
+    A = (U.astype(int) @ V > 0) ^ (generator.random((n, m)) < noise)
+    missing = generator.random((n, m)) < noise / 2
+    return BooleanMatrix.from_array(A, missing=missing), U, V
+
+
+def history(epochs=30):
+    at = np.arange(1, epochs + 1)
+    return {
+        "epoch": at,
+        "relaxed_loss": 900 / at + 100,
+        "rounded_loss": 2000 / np.sqrt(at),
+        "gap": np.where(at < epochs, 2.0**-at, 0.0),
+        "flips": np.where(at % 7, 4000 // at**2, 0),
+    }
+
+
+def search(count=20, chosen=7):
+    rank = np.arange(count + 1)
+    table = {
+        "rank": rank,
+        "relative_loss": 1 / (1 + rank),
+        "mdl": 1e5 + 100 * (rank - chosen) ** 2.0,
+        "bai_ng_1": np.where(rank < chosen, -rank, -np.inf),
+        "held_out": np.where(rank % 2 == chosen % 2, np.abs(rank - chosen), np.nan),
+    }
+    return table, dict.fromkeys(("mdl", "bai_ng_1", "held_out"), chosen)
+
+
+RESULTS = [
+    Result(method="asso", status="finished", loss=420, relative_loss=0.42, seconds=0.5),
+    Result(method="elbmf", status="finished", loss=210, relative_loss=0.21, seconds=3.2),
+    Result(method="orm", status="time limit", loss=300, relative_loss=0.30, seconds=60.0),
+    Result(method="primp", status="out of memory"),
+    Result(method="sofa", status="finished", loss=9000, relative_loss=9.0, seconds=0.02),
+]
+
+
+def _labels(U):
+    return np.array(["one", "two", "three", ""])[(2 * U[:, 0] + U[:, 1]).astype(int)].tolist()
+
+
+def _figure(width=5, height=4):
+    """A figure whose layout does not depend on how large letters are."""
+    figure = Figure((width, height))
+    figure.subplots_adjust(left=0.14, right=0.8, bottom=0.16, top=0.88, hspace=0.5, wspace=0.3)
+    return figure
+
+
+def _axes(*shape, size=(5, 4)):
+    return _figure(*size).subplots(*shape)
+
+
+def _matrix(what):
+    A, U, V = factors()
+    return plots.reordered_matrix((U, V), A, what=what, ax=_axes())
+
+
+def _factorization():
+    A, U, V = factors()
+    return plots.factorization((U, V), A, axes=_axes(1, 3, size=(8, 3.5)))
+
+
+def _aggregated():
+    A, U, V = factors(1, 600, 800, 8, noise=0.01)
+    return plots.reordered_matrix((U, V), A, what="errors", ax=_axes(size=(3, 2.4)))
+
+
+def _lists(side, **names):
+    A, U, V = factors()
+    return plots.component_lists((U, V), A, side=side, most=5, axes=_axes(2, 2), **names)
+
+
+def _overlap(k, what):
+    _, U, V = factors(k=k)
+    return plots.component_overlap((U, V), what=what, ax=_axes())
+
+
+def _map(labelled):
+    _, U, V = factors(n=300, k=4)
+    return plots.row_map((U, V), labels=_labels(U) if labelled else None, ax=_axes())
+
+
+def _nmi():
+    _, U, _ = factors()
+    return plots.label_nmi(component_labels(U, _labels(U)), ax=_axes())
+
+
+def _bands():
+    _, _, V = factors(m=36)
+    bands = {"components": V.reshape(5, 6, 6), "inverted": ~V.reshape(5, 6, 6)[:2]}
+    return plots.image_bands(bands, columns=4, figure=_figure())
+
+
+CASES = {
+    "matrix-data": lambda: _matrix("data"),
+    "matrix-reconstruction": lambda: _matrix("reconstruction"),
+    "matrix-errors": lambda: _matrix("errors"),
+    "matrix-aggregated": _aggregated,
+    "factorization": _factorization,
+    "lists-columns": lambda: _lists("columns"),
+    "lists-rows-hostile": lambda: _lists("rows", row_names=[*HOSTILE * 5][:60]),
+    "overlap-cells": lambda: _overlap(5, "cells"),
+    "overlap-rows-many": lambda: _overlap(60, "rows"),
+    "trace": lambda: plots.trace(history(), axes=_axes(3, 1)),
+    "ranks": lambda: plots.rank_curve(*search(), axes=_axes(2, 1)),
+    "comparison": lambda: plots.comparison(RESULTS, axes=_axes(1, 2)),
+    "map-components": lambda: _map(False),
+    "map-labels": lambda: _map(True),
+    "label-nmi": _nmi,
+    "image-bands": _bands,
+}
