@@ -21,8 +21,7 @@ def labels(tmp_path: Path) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> None:
     flags = ["--labels", labels] if KINDS[kind].labels else []
-    data = ["tiles.csv"] if KINDS[kind].data else []
-    result = elbmf("plot", kind, model, *data, "-o", "picture.png", "--dpi", 40, *flags)
+    result = elbmf("plot", kind, model, "-o", "picture.png", "--dpi", 40, *flags)
     assert (result.code, result.out) == (0, "")
     assert "Saved to picture.png" in result.err
     assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
@@ -33,7 +32,7 @@ def test_size_and_resolution(elbmf: Any, model: str, kind: str) -> None:
     from matplotlib.image import imread
 
     size = ["--size", "4.5x3", "--dpi", 40]
-    assert elbmf("plot", kind, model, "tiles.csv", "-o", "p.png", *size).code == 0
+    assert elbmf("plot", kind, model, "-o", "p.png", *size).code == 0
     assert imread("p.png").shape[:2] == (120, 180)
 
 
@@ -50,16 +49,15 @@ def test_a_map_by_a_column_of_labels(elbmf: Any, model: str, labels: str) -> Non
     ("arguments", "parts"),
     [
         (["spiral", "model", "-o", "p.png"], ["spiral", "factorization", "overlap"]),
-        (
-            ["factorization", "model", "-o", "p.png"],
-            ["needs the matrix", "factorization model DATA"],
-        ),
         (["labels", "model", "-o", "p.png"], ["needs labels", "--labels FILE"]),
         (["map", "model", "-o", "p.xyz"], ["p.xyz", ".png", ".svg"]),
         (["map", "nowhere", "-o", "p.png"], ["nowhere"]),
         (["map", "model", "-o", "p.png", "--size", "big"], ["8x5", "'big'"]),
         (["map", "model", "-o", "p.png", "--size", "0x500"], ["from 1 to 100", "'0x500'"]),
-        (["errors", "model", "few.csv", "-o", "p.png"], ["few.csv: has 1 rows", "fitted to 5"]),
+        (
+            ["errors", "model", "--data", "few.csv", "-o", "p.png"],
+            ["few.csv: has 1 rows", "made from 5"],
+        ),
         (["map", "model"], ["-o/--output"]),
     ],
 )
@@ -67,6 +65,16 @@ def test_errors(elbmf: Any, model: str, arguments: list[str], parts: list[str]) 
     Path("few.csv").write_text("person,apple,pear,plum,fig,nut\nann,1,1,0,0,0\n")
     elbmf("plot", *arguments).assert_error(*parts)
     assert not Path("p.png").exists()
+
+
+def test_data_that_is_gone(elbmf: Any, model: str) -> None:
+    Path("tiles.csv").rename("moved.csv")
+    result = elbmf("plot", "factorization", model, "-o", "p.png")
+    result.assert_error("needs the matrix", "--data")
+    assert not Path("p.png").exists()
+    assert elbmf("plot", "columns", model, "-o", "p.png").code == 0
+    flags = ["--data", "moved.csv"]
+    assert elbmf("plot", "factorization", model, "-o", "q.png", *flags).code == 0
 
 
 def test_without_matplotlib_the_extra_is_named(

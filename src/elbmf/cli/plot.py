@@ -7,23 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from elbmf import plots
 from elbmf.cli import models
 from elbmf.cli.console import Console
 from elbmf.cli.labels import add_label_column, labels_of_rows
-from elbmf.cli.matrices import (
-    add_binarize,
-    add_n_jobs,
-    add_reader_options,
-    aligned,
-    at_least_one,
-    boolean,
-    model_binarize,
-    read_matrix,
-)
+from elbmf.cli.matrices import add_binarize, add_n_jobs, add_reader_options, at_least_one
 from elbmf.cli.outputs import check_picture
+from elbmf.cli.sources import add_data, found_data
 from elbmf.errors import InputError
 from elbmf.io import SavedModel
 from elbmf.labels import component_labels
@@ -41,7 +33,7 @@ class _Given:
     model : SavedModel
         The result.
     A : BooleanMatrix, optional
-        The data, where it was given.
+        The data, where the picture shows it.
     labels : list of str or None, optional
         The label of each row, where labels were given.
     n_jobs : int, optional
@@ -72,15 +64,17 @@ class Kind:
         What it shows.
     draw : callable
         Draws it and returns the axes.
-    data, labels : bool
-        Whether it cannot be drawn without.
+    data : {"unused", "used", "needed"}
+        Whether it looks at the data, and whether it cannot be drawn without.
+    labels : bool
+        Whether it cannot be drawn without labels.
     panels : int, optional
         Axes it has; None where that depends on the result.
     """
 
     summary: str
     draw: Callable[[_Given], Any]
-    data: bool = False
+    data: Literal["unused", "used", "needed"] = "unused"
     labels: bool = False
     panels: int | None = 1
 
@@ -101,14 +95,16 @@ KINDS: dict[str, Kind] = {
         lambda given: plots.factorization(
             given.model, given.A, n_jobs=given.n_jobs, axes=given.axes
         ),
-        data=True,
+        data="needed",
         panels=3,
     ),
-    "data": Kind("the matrix, components as blocks", _matrix("data"), data=True),
+    "data": Kind("the matrix, components as blocks", _matrix("data"), data="needed"),
     "reconstruction": Kind("what the components cover", _matrix("reconstruction")),
-    "errors": Kind("ones missed and zeros covered", _matrix("errors"), data=True),
-    "columns": Kind("best columns of the largest components", _lists("columns"), panels=None),
-    "rows": Kind("best rows of the largest components", _lists("rows"), panels=None),
+    "errors": Kind("ones missed and zeros covered", _matrix("errors"), data="needed"),
+    "columns": Kind(
+        "best columns of the largest components", _lists("columns"), "used", panels=None
+    ),
+    "rows": Kind("best rows of the largest components", _lists("rows"), "used", panels=None),
     "overlap": Kind(
         "what components share", lambda given: plots.component_overlap(given.model, ax=given.ax)
     ),
@@ -133,16 +129,15 @@ KINDS: dict[str, Kind] = {
 
 EXAMPLES = """\
 examples:
-  elbmf plot factorization result data.csv -o result.png
-  elbmf plot columns result data.csv -o components.pdf
+  elbmf plot factorization result -o result.png
+  elbmf plot columns result --data moved/data.csv -o components.pdf
   elbmf plot map result --labels patients.tsv --column cancer_type -o map.svg
   elbmf plot overlap result -o overlap.png --size 8x7 --dpi 200
 
+The data is read from where it was when it was fitted; --data says where else it is.
+
 pictures:
-""" + "\n".join(
-    f"  {name:<15}{kind.summary}" + ("; needs DATA" if kind.data else "")
-    for name, kind in KINDS.items()
-)
+""" + "\n".join(f"  {name:<15}{kind.summary}" for name, kind in KINDS.items())
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[x×](\d+(?:\.\d+)?)")
 
@@ -152,12 +147,11 @@ _LEAST_SIDE, _MOST_SIDE = 1.0, 100.0
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
-    parser.usage = "elbmf plot KIND RESULT [DATA] -o PICTURE [options]"
+    parser.usage = "elbmf plot KIND RESULT -o PICTURE [--data FILE] [options]"
     parser.add_argument(
         "kind", metavar="KIND", choices=KINDS, help=f"which picture: {', '.join(KINDS)}"
     )
     parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
-    parser.add_argument("data", metavar="DATA", nargs="?", help="the matrix that it was fitted to")
     parser.add_argument(
         "-o",
         "--output",
@@ -165,6 +159,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         required=True,
         help="file to draw into, which is replaced; its suffix says which format",
     )
+    add_data(parser)
     parser.add_argument("--labels", metavar="FILE", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument(
@@ -204,23 +199,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _data(
     model: SavedModel, kind: Kind, args: argparse.Namespace, console: Console
 ) -> BooleanMatrix | None:
-    """Read the matrix that a result was fitted to, if it is given."""
-    if args.data is None:
-        if kind.data:
-            raise InputError(
-                f"the picture {args.kind!r} needs the matrix that {args.result} was fitted to. "
-                f"Name it: elbmf plot {args.kind} {args.result} DATA -o {args.output}."
-            )
+    """Read the matrix that a result was fitted to, where the picture shows it."""
+    if kind.data == "unused":
         return None
-    table = aligned(read_matrix(args.data, args), model, args.data, console)
-    if table.shape[0] != model.shape[0]:
+    found = found_data(model, args.result, args.data, args, console)
+    if found.A is None and kind.data == "needed":
         raise InputError(
-            f"{args.data}: has {table.shape[0]} rows, but {args.result} was fitted to "
-            f"{model.shape[0]}. Pass the matrix that it was fitted to."
+            f"{args.result}: the picture {args.kind!r} needs the matrix of the fit. {found.note}"
         )
-    return boolean(
-        table, model_binarize(model, args.binarize, table, args.data, console), args.data
-    )
+    if found.A is None:
+        console.note(f"{args.result}: drawn without the data. {found.note}")
+    return found.A
 
 
 def _size(text: str) -> tuple[float, float]:

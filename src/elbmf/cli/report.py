@@ -9,7 +9,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.labels import add_label_column, labels_of_rows
 from elbmf.cli.matrices import add_binarize, add_n_jobs, add_reader_options
 from elbmf.cli.outputs import check_document
-from elbmf.cli.sources import found_data
+from elbmf.cli.sources import add_data, found_data
 from elbmf.cli.tables import size
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, SavedModel, read_gmt, read_labels
@@ -50,9 +50,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=f"the page (default: {_NAME} in the folder)"
     )
-    parser.add_argument(
-        "--data", metavar="FILE", help="the matrix, if it is not where it was or was changed"
-    )
+    add_data(parser)
     parser.add_argument("--labels", metavar="TABLE", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
@@ -82,6 +80,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     found = found_data(model, args.result, args.data, args, console)
     if found.path is not None:
         check_document(output, ".html", found.path)
+    if found.A is None:
+        console.note(f"{args.result}: {found.note}")
     subject = described_by(model, found.A, found.row_names, args.n_jobs)
     labels = None
     if args.labels:

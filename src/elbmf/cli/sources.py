@@ -16,7 +16,7 @@ from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
 
-__all__ = ["FoundData", "data_of", "found_data"]
+__all__ = ["FoundData", "add_data", "found_data"]
 
 _OPTIONS = ("format", *READ_OPTIONS)
 
@@ -42,18 +42,11 @@ class FoundData:
     path: Path | None = None
 
 
-def data_of(
-    model: SavedModel,
-    folder: str | Path,
-    path: str | None,
-    args: argparse.Namespace,
-    console: Console,
-) -> BooleanMatrix | None:
-    """Return the data of a saved result, rows and columns in the order of the model.
-
-    See `found_data`, which also says why there is none.
-    """
-    return found_data(model, folder, path, args, console).A
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that says where the data of a result is."""
+    parser.add_argument(
+        "--data", metavar="FILE", help="the matrix, if it is not where it was or was changed"
+    )
 
 
 def found_data(
@@ -77,7 +70,7 @@ def found_data(
     args : Namespace
         Reader options, which win over those that the model notes.
     console : Console
-        For notes, also on data that is not found.
+        For notes on what was done to the data.
 
     Raises
     ------
@@ -87,15 +80,14 @@ def found_data(
     """
     if path is not None:
         return _read(model, Path(path), _reader(args, _noted_options(model, path)), console)
-    note, source = _noted_place(model, models.folder_of(folder))
+    reason, source = _noted_place(model, models.folder_of(folder))
     if source is not None:
         options = model.info["data"].get("options", {})
         try:
             return _read(model, source, _reader(args, options), console)
         except InputError as error:
-            note = f"The data could not be used: {error}"
-    console.note(f"{folder}: {note}" if source is None else note)
-    return FoundData(None, note=note)
+            reason = f"The data could not be used: {error}"
+    return FoundData(None, note=reason)
 
 
 def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
