@@ -3,6 +3,9 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
+
+from pygments.lexers import TextLexer
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
@@ -87,9 +90,16 @@ sphinx_gallery_conf = {
     "filename_pattern": runnable_examples(),
     "download_all_examples": False,
     "show_memory": False,
+    # Its page would ask for scripts from elsewhere.
+    "write_computation_times": False,
     "min_reported_time": 1e9,
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "backreferences_dir": None,
 }
+
+
+def setup(app: Any) -> None:
+    """Let tables of text be shown as they are."""
+    app.add_lexer("csv", TextLexer)

@@ -1,11 +1,11 @@
 """Runs the blocks of a page in order, in one folder and one namespace.
 
-- ``python`` is executed. A block whose first line is ``# NAME.py`` is saved under that name instead,
-  for others to import.
+- ``python`` is executed. A block whose first line is ``# NAME.py`` is saved under that name
+  instead, for others to import.
 - ``output`` is what the block before it printed.
-- ``console``: each line after ``$ `` is run, and what stands below it is what it printed. Commands of
-  elbmf run in this process, unless a pipe or a redirection needs a shell; ``make`` and ``pip`` are
-  looked up in the Makefile and in pyproject.toml. A result that is there is replaced.
+- ``console``: each line after ``$ `` is run, and what stands below it is what it printed. Commands
+  of elbmf run in this process, unless a pipe or a redirection needs a shell; ``make`` and ``pip``
+  are looked up in the Makefile and in pyproject.toml. A result that is there is replaced.
 - ``toml`` is parsed, and saved if its first line is ``# NAME.toml``.
 - ``csv`` is the beginning, or a part, of a file that the stage made.
 - ``text`` is for reading only.
@@ -21,15 +21,15 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elbmf.cli import main
-from elbmf.cli.main import _parser
 from pages import ROOT
 
-_OVERWRITABLE = ("fit", "rank", "convert", "demo", "reproduce")
+from elbmf.cli import main
+from elbmf.cli.main import _parser
+
 _NEEDS_SHELL = re.compile(r"[|<>&;]")
 _FIGURE = re.compile(r"\d[\d.,]*\s?(?:seconds|ms|s|min|MB|kB|GB|bytes)\b")
 
@@ -142,17 +142,17 @@ class Runner:
         for old, new in self.words.items():
             command, count = re.subn(rf"(?<=\s){re.escape(old)}(?=\s|$)", new, command)
             self.used[old] += count
-        if words[0] != "elbmf" or _NEEDS_SHELL.search(command.partition(" #")[0]):
+        command = _replacing(command.partition(" #")[0])
+        if words[0] != "elbmf" or _NEEDS_SHELL.search(command):
             return _in_shell(command)
-        return _in_process(_replacing(shlex.split(command, comments=True)[1:]))
+        return _in_process(shlex.split(command)[1:])
 
 
-def _replacing(arguments):
+def _replacing(command):
     """Let a result take the place of the one before it."""
-    if arguments[0] in _OVERWRITABLE and "-o" in arguments:
-        if Path(arguments[arguments.index("-o") + 1]).exists() and "--resume" not in arguments:
-            return [*arguments, "--overwrite"]
-    return arguments
+    match = re.search(r"elbmf fit .*-o (\S+)", command)
+    there = match and Path(match[1]).exists()
+    return f"{command} --overwrite" if there else command
 
 
 def _in_process(arguments):

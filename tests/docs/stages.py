@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from running import Stage
 from scipy import sparse
+from stories import cells, permissions, ratings
 
 from elbmf import engines, estimators, regularizers
 from elbmf.cli import main
 from elbmf.datasets import PreparedData, make_tiles, save_prepared
 from elbmf.io import LabelledMatrix, formats, write
-from running import Stage
 
 __all__ = ["STAGES", "registries_restored"]
 
@@ -121,7 +122,8 @@ _SERVICE = "starts a service that does not end; the stage has one"
 
 STAGES = {
     "README.md": Stage(
-        two_groups, words={"compare data.csv": "compare data.csv --methods grecond", **_FEW, "30": "3"}
+        two_groups,
+        words={"compare data.csv": "compare data.csv --methods grecond", **_FEW, "30": "3"},
     ),
     "docs/binarize.md": Stage(numbers, words={"20": "2", "30": "2"}),
     "docs/compare.md": Stage(
@@ -152,6 +154,18 @@ STAGES = {
         },
     ),
     "docs/start.md": Stage(),
+    "docs/guides/biology.md": Stage(cells),
+    "docs/guides/recommender.md": Stage(ratings),
+    "docs/guides/access-control.md": Stage(permissions),
+    "docs/guides/comparing.md": Stage(),
+    "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
+    "docs/parameters.md": Stage(noisy_and_clean),
+    "docs/method.md": Stage(),
+    "docs/extending/regularizer.md": Stage(),
+    "docs/extending/method.md": Stage(two_groups),
+    "docs/extending/engine.md": Stage(),
+    "docs/extending/format.md": Stage(two_groups),
+    "docs/extending/figure.md": Stage(),
     **{
         f"docs/methods/{name}.md": Stage(two_groups)
         for name in (*estimators.METHODS, "index")

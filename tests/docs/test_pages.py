@@ -4,7 +4,6 @@ import sys
 from contextlib import ExitStack
 
 import pytest
-
 from pages import ROOT, blocks, pages
 from running import Runner
 from stages import STAGES, registries_restored
@@ -17,7 +16,7 @@ WITH_BLOCKS = sorted(name for name, found in PAGES.items() if found)
 
 
 def test_every_page_with_blocks_has_a_stage_and_no_other():
-    assert WITH_BLOCKS == sorted(STAGES)
+    assert sorted(STAGES) == WITH_BLOCKS
 
 
 @pytest.mark.parametrize("name", WITH_BLOCKS)
