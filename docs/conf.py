@@ -34,6 +34,9 @@ exclude_patterns = ["_build", "_pictures", "gallery/*.py", "gallery/*.ipynb", "g
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
+# Two hyphens are a flag, not a dash.
+smartquotes = False
+
 # The docstrings are numpydoc: their types are words for people, not names to be looked up. What
 # stands in single backticks is linked where it is public.
 default_role = "py:obj"

@@ -16,7 +16,7 @@ from elbmf.datasets import load_digits
 A, pixels, digits = load_digits()
 model = ELBMF(n_components=20, random_state=0)
 U = model.fit_transform(A)
-print(f"{A.shape[0]} images, {model.score(A):.0%} of the dark pixels explained")
+print(f"{A.shape[0]} images, one minus relative loss {model.score(A):.2f}")
 
 # %%
 # The first of each digit, and the union of its components below it.
@@ -49,6 +49,7 @@ figure, ax = plt.subplots(figsize=(7.5, 3.6))
 image = ax.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
 ax.set_xlabel("component")
 ax.set_ylabel("digit")
+ax.set_xticks(range(20))
 ax.set_yticks(range(10))
 figure.colorbar(image, label="share of the images")
 figure.tight_layout()

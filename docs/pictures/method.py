@@ -145,7 +145,7 @@ def values() -> Any:
             seen[state.iteration] = state.Vt.copy()
 
     ELBMF(4, n_init=1, refine=False, random_state=0, max_iter=_EPOCHS, callback=look).fit(A)
-    moments = [1, *(round(share * max(seen)) for share in (0.3, 0.5, 0.6, 0.75, 1.0))]
+    moments = [round(share * max(seen)) for share in (0.05, 0.3, 0.5, 0.6, 0.75, 1.0)]
     figure, axes = panels(len(moments), height=2.4)
     for ax, epoch in zip(axes, moments, strict=True):
         bare(ax, f"epoch {epoch}").imshow(
