@@ -143,8 +143,12 @@ STAGES = {
     ),
     "docs/scale.md": Stage(
         large,
-        words={**_FEW, "cuda": "cpu"},
-        python={'"cuda"': '"cpu"', "ELBMF(20": "ELBMF(2", "n_components=50": "n_components=2"},
+        words={**_FEW, "cuda": "cpu --max-iter 20"},
+        python={
+            '"cuda"': '"cpu", max_iter=20',
+            "ELBMF(20": "ELBMF(2",
+            "n_components=50": "n_components=2",
+        },
         not_run={
             f"dask {what} --no-dashboard": _SERVICE
             for what in (
