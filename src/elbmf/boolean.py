@@ -25,6 +25,7 @@ __all__ = [
     "GrowingCover",
     "Weights",
     "boolean_array",
+    "boolean_factors",
     "boolean_product",
     "component_cover",
     "cover",
@@ -73,7 +74,7 @@ def boolean_product(U: Any, V: Any, n_jobs: int | None = None) -> sparse.csr_arr
     n_jobs : int, optional
         Threads. All cores by default.
     """
-    U, V = _factors(U, V)
+    U, V = boolean_factors(U, V)
     n, m = U.shape[0], V.shape[1]
     stretches = pack(V)
     counts = np.zeros(n, dtype=np.int64)
@@ -208,7 +209,7 @@ def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
         compared: Cover = A.cover(U, V)
         return compared
     A = BooleanMatrix.from_array(A)
-    U, V = _factors(U, V, A.shape)
+    U, V = boolean_factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)
 
     def hits(pattern: BooleanMatrix) -> int:
@@ -285,7 +286,7 @@ def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Compon
         counted: ComponentCover = A.component_cover(U, V)
         return counted
     A = BooleanMatrix.from_array(A)
-    U, V = _factors(U, V, A.shape)
+    U, V = boolean_factors(U, V, A.shape)
     rows, columns = pack(U), pack(V.T)
 
     def hits(pattern: BooleanMatrix) -> NDArray[np.int64]:
@@ -332,7 +333,7 @@ class GrowingCover:
 
     def __init__(self, A: Any, U: Any, V: Any, n_jobs: int | None = None) -> None:
         A = BooleanMatrix.from_array(A)
-        U, V = _factors(U, V, A.shape)
+        U, V = boolean_factors(U, V, A.shape)
         each = component_cover(A, U, V, n_jobs)
         self.cover = Cover(A.known, A.ones, 0, 0)
         self.taken = np.zeros(U.shape[1], dtype=np.bool_)
@@ -390,8 +391,8 @@ class GrowingCover:
 
 def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | None = None) -> int:
     """‖U ∘ V − U′ ∘ V′‖₁ between the products of two pairs of factors of the same shape."""
-    U, V = _factors(U, V)
-    other_U, other_V = _factors(other_U, other_V, (U.shape[0], V.shape[1]))
+    U, V = boolean_factors(U, V)
+    other_U, other_V = boolean_factors(other_U, other_V, (U.shape[0], V.shape[1]))
     stretches, other_stretches = pack(V), pack(other_V)
     return sum(
         over_ranges(
@@ -414,7 +415,8 @@ def boolean_array(X: Any, name: str) -> Bools:
     return np.ascontiguousarray(dense)
 
 
-def _factors(U: Any, V: Any, shape: tuple[int, int] | None = None) -> tuple[Bools, Bools]:
+def boolean_factors(U: Any, V: Any, shape: tuple[int, int] | None = None) -> tuple[Bools, Bools]:
+    """Read two factors as Boolean arrays, or say why they cannot be multiplied, to some shape."""
     U, V = boolean_array(U, "U"), boolean_array(V, "V")
     if U.shape[1] != V.shape[0]:
         raise InputError(f"U has {U.shape[1]} components, but V has {V.shape[0]}.")

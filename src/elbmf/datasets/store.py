@@ -7,9 +7,7 @@ in further ones. Every command reads the matrix, with its names, as it reads any
 
 from __future__ import annotations
 
-import csv
 import difflib
-import io
 import json
 import os
 import sys
@@ -23,6 +21,7 @@ from elbmf.datasets.prepared import PreparedData
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix, read, write
 from elbmf.io.plain import plain
+from elbmf.io.side_tables import ID, SIDES, read_side, write_side
 from elbmf.io.streams import open_bytes, replacing, writing
 from elbmf.io.table import compact
 
@@ -37,8 +36,6 @@ __all__ = [
 ]
 
 _MATRIX, _INFO = ".npz", ".json"
-_SIDES = (".rows.tsv.gz", ".cols.tsv.gz")
-_ID = "id"
 
 
 def data_folder() -> Path:
@@ -143,11 +140,11 @@ def open_prepared(path: str | os.PathLike[str]) -> PreparedData:
     values = sparse.csr_array((compact(values.data), values.indices, values.indptr), values.shape)
     names: list[list[str] | None] = [matrix.row_names, matrix.column_names]
     labels: list[dict[str, list[str]]] = [{}, {}]
-    for axis, suffix in enumerate(_SIDES):
+    for axis, suffix in enumerate(SIDES):
         side = _beside(base, suffix)
         if side.is_file():
-            table = _read_side(side, matrix.shape[axis])
-            ids = table.pop(_ID, None)
+            table = read_side(side, matrix.shape[axis])
+            ids = table.pop(ID, None)
             names[axis] = names[axis] or ids
             labels[axis] = table
     notes = prepared_info(base).get("notes", [])
@@ -237,7 +234,7 @@ def save_prepared(
     with writing(place):
         place.mkdir(parents=True, exist_ok=True)
     # What there is without NAME.json is not a prepared set: no state between counts as one.
-    for suffix in (_INFO, *_SIDES):
+    for suffix in (_INFO, *SIDES):
         with writing(path):
             _beside(base, suffix).unlink(missing_ok=True)
     matrix = data.matrix
@@ -246,9 +243,9 @@ def save_prepared(
         (matrix.row_names, matrix.row_labels(), data.row_labels),
         (matrix.column_names, matrix.column_labels(), data.column_labels),
     )
-    for suffix, (names, ids, labels) in zip(_SIDES, sides, strict=True):
+    for suffix, (names, ids, labels) in zip(SIDES, sides, strict=True):
         if names is not None or labels:
-            _write_side(_beside(base, suffix), {_ID: ids, **labels})
+            write_side(_beside(base, suffix), {ID: ids, **labels})
     rows, columns = matrix.shape
     ones = int(matrix.values.nnz)
     told = {
@@ -272,45 +269,3 @@ def _base(path: str | os.PathLike[str]) -> Path:
 
 def _beside(base: Path, suffix: str) -> Path:
     return base.with_name(base.name + suffix)
-
-
-def _write_side(path: Path, columns: dict[str, list[str]]) -> None:
-    with replacing(path, compress=True) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        # The writer does not quote a carriage return by itself; the reader ends a line there.
-        returns = any("\r" in value for values in columns.values() for value in values)
-        writer = csv.writer(
-            text,
-            delimiter="\t",
-            lineterminator="\n",
-            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
-        )
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        text.flush()
-        text.detach()
-
-
-def _read_side(path: Path, count: int) -> dict[str, list[str]]:
-    """Return the columns of a table of names and labels by their titles."""
-    with open_bytes(path) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        try:
-            lines = list(csv.reader(text, delimiter="\t"))
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise FileFormatError(f"{path}: not a table of UTF-8 text: {error}.") from error
-    if not lines:
-        raise FileFormatError(f"{path}: is empty, expected a header and names.")
-    header, *body = lines
-    if len(body) != count:
-        raise FileFormatError(
-            f"{path}: expected {count} lines below the header, as the matrix has, found "
-            f"{len(body)}. Prepare the data again."
-        )
-    for number, fields in enumerate(body, 2):
-        if len(fields) != len(header):
-            raise FileFormatError(
-                f"{path}, line {number}: expected {len(header)} fields, as in the header, found "
-                f"{len(fields)}. Prepare the data again."
-            )
-    return {title: [fields[at] for fields in body] for at, title in enumerate(header)}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.formats import check_content, format_of
+from elbmf.io.side_tables import names_beside
 from elbmf.io.streams import reason
 from elbmf.io.table import LabelledMatrix, TableError
 
@@ -31,7 +33,8 @@ def read(
     Returns
     -------
     LabelledMatrix
-        The matrix and the names of its rows and columns, where the file has them. Missing cells
+        The matrix and the names of its rows and columns, where the file has them, or else tables
+        beside it (see `elbmf.io.side_tables`). Missing cells
         (NaN, null, in text also empty ones, NA and ?) are stored as NaN.
     """
     source = Path(path)
@@ -39,7 +42,7 @@ def read(
     chosen.check_options(options, action="read")
     check_content(source, chosen)
     try:
-        return chosen.read(source, **options)
+        table = chosen.read(source, **options)
     except TableError as error:
         raise FileFormatError(f"{source}: {error}") from error
     except MemoryError as error:
@@ -47,3 +50,15 @@ def read(
             f"{source}: not enough memory for the matrix that the file announces "
             f"({reason(error)}). If that is not its size, write the file again."
         ) from error
+    return table if chosen.folder else _with_names(table, source)
+
+
+def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:
+    """Take the names that the file itself lacks from the tables beside it, if there are any."""
+    found = {
+        field: names
+        for axis, field in enumerate(("row_names", "column_names"))
+        if getattr(table, field) is None
+        and (names := names_beside(source, axis, table.shape[axis])) is not None
+    }
+    return replace(table, **found) if found else table

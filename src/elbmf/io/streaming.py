@@ -27,6 +27,7 @@ from elbmf.io.delimited_pairs import conflicting_pair
 from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
 from elbmf.io.formats import check_content, format_of
 from elbmf.io.reading import read
+from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (
     BYTES_PER_ENTRY,
     MOST_LINES,
@@ -191,8 +192,9 @@ class _Conversion:
         n, m = ending.shape
         if 0 in (n, m):
             raise InputError(f"{self._path}: the matrix is empty: {n}×{m} cells.")
-        self._writer.names(0, ending.row_names)
-        self._writer.names(1, ending.column_names)
+        for axis, names in enumerate((ending.row_names, ending.column_names)):
+            beside = names_beside(self._path, axis, ending.shape[axis]) if names is None else names
+            self._writer.names(axis, beside)
         order = ending.column_order
         # The names, which may be many, are on disk now.
         del ending

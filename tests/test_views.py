@@ -1,0 +1,126 @@
+"""Orders, grids, overlap and support, each beside its slow and obvious twin."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elbmf.errors import InputError
+from elbmf.matrix import BooleanMatrix
+from elbmf.views import BlockOrder, block_order, component_overlap, error_grid, support
+from strategies import boolean_factors, masked_factors
+
+
+def _subset(generator, length):
+    return generator.permutation(length)[: generator.integers(1, length + 1)]
+
+
+@given(masked_factors(), st.integers(1, 80), st.integers(1, 80), st.integers(0, 2**32 - 1))
+def test_a_grid_counts_the_cells_of_its_bins(drawn, R, C, seed):
+    A, missing, U, V = drawn
+    generator = np.random.default_rng(seed)
+    order = BlockOrder(*(_subset(generator, length) for length in A.shape), np.arange(U.shape[1]))
+    grid = error_grid(BooleanMatrix.from_array(A, missing=missing), U, V, order, (R, C))
+    shown = np.ix_(order.rows, order.columns)
+    product = (U.astype(int) @ V > 0)[shown]
+    known, ones = ~missing[shown], A[shown]
+    wanted = {
+        "cells": known,
+        "ones": ones & known,
+        "covered": product & known,
+        "hits": ones & product & known,
+        "missed": ones & ~product & known,
+        "extra": ~ones & product & known,
+    }
+    assert grid.shape == (min(R, len(order.rows)), min(C, len(order.columns)))
+    for name, cells in wanted.items():
+        counted = [
+            [cells[a:b, c:d].sum() for c, d in pairwise(grid.column_edges)]
+            for a, b in pairwise(grid.row_edges)
+        ]
+        np.testing.assert_array_equal(getattr(grid, name), counted, err_msg=name)
+    assert ((grid.share(grid.ones) >= 0) & (grid.share(grid.ones) <= 1)).all()
+    assert grid.exact == (grid.shape == ones.shape)
+
+
+@given(boolean_factors())
+def test_threads_do_not_change_a_grid(drawn):
+    A, U, V = drawn
+    order = block_order(U, V)
+    one, many = (error_grid(A, U, V, order, (9, 7), n_jobs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one.covered, many.covered)
+    np.testing.assert_array_equal(one.hits, many.hits)
+
+
+@given(boolean_factors())
+def test_an_order_has_every_line_once_and_goes_by_components(drawn):
+    A, U, V = drawn
+    order = block_order(U, V, row_sums=A.sum(axis=1), column_sums=A.sum(axis=0))
+    for places, count in ((order.rows, A.shape[0]), (order.columns, A.shape[1])):
+        assert sorted(places) == list(range(count))
+    assert sorted(order.components) == list(range(U.shape[1]))
+    for lines, places, sums in (
+        (U, order.rows, A.sum(axis=1)),
+        (V.T, order.columns, A.sum(axis=0)),
+    ):
+        keys = [
+            (*(~lines[line, order.components]).tolist(), -sums[line]) for line in places.tolist()
+        ]
+        assert keys == sorted(keys)
+
+
+def test_blocks_that_share_nothing_are_blocks_again():
+    generator = np.random.default_rng(0)
+    U = np.repeat(np.eye(5, dtype=bool), [9, 4, 6, 5, 7], axis=0)
+    V = np.repeat(np.eye(5, dtype=bool), [3, 8, 5, 6, 2], axis=1)
+    rows, columns = generator.permutation(len(U)), generator.permutation(V.shape[1])
+    order = block_order(U[rows], V[:, columns])
+    for lines in (U[rows][order.rows], V[:, columns].T[order.columns]):
+        primary = lines.argmax(axis=1)
+        assert (np.diff(primary) != 0).sum() == 4
+
+
+def test_components_that_share_much_stand_together():
+    rows = np.zeros((40, 4), dtype=bool)
+    rows[:10, 0] = rows[2:12, 2] = rows[20:30, 1] = rows[22:32, 3] = True
+    places = np.argsort(block_order(rows, rows.T).components)
+    assert abs(places[0] - places[2]) == abs(places[1] - places[3]) == 1
+
+
+@given(boolean_factors())
+def test_overlap_counts_what_is_shared(drawn):
+    _, U, V = drawn
+    found = component_overlap(U, V)
+    for a in range(U.shape[1]):
+        for b in range(U.shape[1]):
+            rows, columns = (U[:, a] & U[:, b]).sum(), (V[a] & V[b]).sum()
+            either = (U[:, a] | U[:, b]).sum()
+            own = U[:, a].sum() * V[a].sum()
+            assert (found.rows[a, b], found.columns[a, b]) == (rows, columns)
+            assert found.cells[a, b] == rows * columns
+            assert found.row_similarity[a, b] == pytest.approx(rows / either if either else 0)
+            assert found.share[a, b] == pytest.approx(rows * columns / own if own else 0)
+
+
+@given(boolean_factors())
+def test_support_is_the_product_with_the_other_factor(drawn):
+    A, U, V = drawn
+    found = support(A, U, V)
+    np.testing.assert_array_equal(found.rows, A.astype(int) @ V.T)
+    np.testing.assert_array_equal(found.columns, A.T.astype(int) @ U)
+    for l in range(U.shape[1]):
+        if V[l].any():
+            np.testing.assert_allclose(found.row_shares(l), A[:, V[l]].mean(axis=1))
+        if U[:, l].any():
+            np.testing.assert_allclose(found.column_shares(l), A[U[:, l]].mean(axis=0))
+
+
+def test_factors_that_do_not_fit_are_refused():
+    A, U, V = np.ones((4, 3)), np.ones((4, 2)), np.ones((2, 3))
+    for bad_U, bad_V in ((np.ones((5, 2)), V), (U, np.ones((2, 4))), (U, np.ones((3, 3)))):
+        with pytest.raises(InputError, match=r"components|product"):
+            error_grid(A, bad_U, bad_V, block_order(U, V), (2, 2))
+        with pytest.raises(InputError, match=r"components|product"):
+            support(A, bad_U, bad_V)
