@@ -71,6 +71,7 @@ pygments_dark_style = "github-dark"
 
 # Only what follows a prompt is copied.
 copybutton_prompt_text = "$ "
+copybutton_selector = "div:not(.highlight-output):not(.highlight-csv) > div.highlight pre"
 
 
 def runnable_examples() -> str:
