@@ -1,0 +1,208 @@
+// The detail of a component: members, where it errs, what it shares with others.
+
+const MOST_OVERLAPS = 12;
+const MOST_ENRICHED = 12;
+
+/** A component in words. */
+function componentSentence({ component, rows, columns, precision, recall, covered, alone }) {
+  if (!rows || !columns) return `Component ${component} is empty: no row or no column is in it.`;
+  const shared = `${rows === 1 ? "shares" : "share"} ${counted(columns, "column")}`;
+  const parts = [`Component ${component}: ${counted(rows, "row")} ${shared}`];
+  if (precision !== null) parts.push(`; ${percent(precision)} of these cells are ones`);
+  if (recall !== null) parts.push(`. It covers ${percent(recall)} of all ones`);
+  if (covered && alone !== null) parts.push(aloneText(alone / covered));
+  return `${parts.join("")}.`;
+}
+
+function aloneText(share) {
+  if (share === 1) return ", which no other component covers";
+  if (share === 0) return ", all of which others cover, too";
+  return `; no other component covers ${percent(share)} of these`;
+}
+
+function savingText(bits) {
+  return bits >= 0
+    ? `It makes the description of the data ${whole(bits)} bits shorter.`
+    : `Without it the description of the data would be ${whole(-bits)} bits shorter.`;
+}
+
+function block(title, ...content) {
+  const inner = content.flat(Infinity).filter((each) => each !== null && each !== undefined);
+  return inner.length ? make("section.block", null, make("h3", null, title), inner) : null;
+}
+
+/** Two lists beside each other, for columns and rows; an empty one is left out. */
+function pair(columns, rows) {
+  const sides = [["Columns", columns], ["Rows", rows]].filter(([, content]) => content?.length);
+  return sides.length
+    ? make(
+      "div.pair",
+      null,
+      sides.map(([title, content]) => make("div", null, make("h4", null, title), content)),
+    )
+    : null;
+}
+
+/**
+ * Everything about a component.
+ * @returns {Promise<{title: string, content: Element[]}>}
+ */
+async function componentDetail(report, axes, number, showInMatrix) {
+  const each = report.components[number];
+  const title = `Component ${number}`;
+  if (!each) return { title, content: [make("p", null, "There is no such component.")] };
+  const [labelOf] = await Promise.all([
+    labelsOfRows(report, axes.row),
+    axes.row.names(),
+    axes.column.names(),
+  ]);
+  const lines = (axis, members) => {
+    const list = memberList(axis, members, axis.kind === "row" ? labelOf : undefined);
+    return members.length ? [list] : null;
+  };
+  const { row, column } = axes;
+  return {
+    title,
+    content: [
+      make("p.lead", null, componentSentence(each)),
+      each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
+      each.rows && each.columns ? make(
+        "button.controls",
+        { type: "button", onclick: showInMatrix },
+        "Show in the matrix",
+      ) : null,
+      block("Members", pair(
+        each.columns ? pagedMembers(
+          column,
+          each.top_columns,
+          each.columns,
+          () => column.membersOf(number, each.rows),
+        ) : null,
+        each.rows ? pagedMembers(
+          row,
+          each.top_rows,
+          each.rows,
+          () => row.membersOf(number, each.columns),
+          labelOf,
+        ) : null,
+      )),
+      await blockPicture(each),
+      block("Members that fit worst", pair(
+        each.columns > FIRST_MEMBERS ? lines(column, each.weak_columns) : null,
+        each.rows > FIRST_MEMBERS ? lines(row, each.weak_rows) : null,
+      )),
+      block(
+        "Outside, but would nearly fit",
+        pair(lines(column, each.near_columns), lines(row, each.near_rows)),
+      ),
+      overlapsOf(each),
+      enrichedBlock("Labels", report.labels?.title, each.labels),
+      enrichedBlock("Known sets", report.sets_title, each.sets),
+    ],
+  };
+}
+
+/** The cells of a component alone, best members first. */
+async function blockPicture(each) {
+  if (!each.block || !each.block.extra) return null;
+  const grid = await unpackGrid(each.block);
+  const described = `Cells of component ${each.component}: ${percent(each.precision)} are ones`;
+  const frame = make("div.block-picture", { role: "img", "aria-label": described });
+  const paintIt = () => put(frame, paint(grid, "errors").image);
+  paintIt();
+  frame.repaint = paintIt;
+  return block(
+    "Where it errs",
+    frame,
+    make(
+      "div.legend",
+      null,
+      swatch("hit", "ones"),
+      swatch("extra", "zeros inside"),
+      make("span.note", null, "best rows on top, best columns on the left"),
+    ),
+  );
+}
+
+function overlapsOf(each) {
+  if (!each.overlaps.length) return null;
+  const cells = each.rows * each.columns || 1;
+  const overlaps = [...each.overlaps].sort(
+    (a, b) => b.cells - a.cells || b.rows + b.columns - a.rows - a.columns,
+  );
+  const rest = overlaps.length - MOST_OVERLAPS;
+  return block(
+    "Overlap with others",
+    make(
+      "table.small",
+      null,
+      tableHead(["Component", "Rows", "Columns", "Of its cells"]),
+      make("tbody", null, overlaps.slice(0, MOST_OVERLAPS).map((other) =>
+        make(
+          "tr",
+          null,
+          make(
+            "td",
+            null,
+            componentLink(other.component),
+          ),
+          make("td", null, whole(other.rows)),
+          make("td", null, whole(other.columns)),
+          make("td", null, percent(other.cells / cells), bar(other.cells / cells)),
+        ),
+      )),
+    ),
+    rest > 0 ? make("p.note", null, `and ${counted(rest, "other")} with less in common`) : null,
+  );
+}
+
+/** A probability told by its logarithm. */
+function probability(log10) {
+  if (log10 > -3) return short(10 ** log10);
+  return powerOfTen(Math.round(log10));
+}
+
+function enrichedBlock(kind, name, enriched) {
+  if (!enriched.length) return null;
+  const title = name ? [`${kind}: `, nameText(name, 80)] : kind;
+  const withNmi = enriched.some(({ nmi }) => nmi !== undefined);
+  return block(
+    title,
+    make(
+      "table.small",
+      null,
+      tableHead(["Name", "In it", "Fold", "p", ...(withNmi ? ["NMI"] : [])]),
+      make("tbody", null, enriched.slice(0, MOST_ENRICHED).map((each) =>
+        make(
+          "tr",
+          null,
+          make(
+            "td",
+            { title: each.members ? visibleName(each.members.join(", "), 300) : null },
+            nameText(each.name, 60),
+          ),
+          make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
+          make("td", null, short(each.fold)),
+          make("td", null, probability(each.log10_p)),
+          withNmi ? make("td", null, agreement(each.nmi ?? 0)) : null,
+        ),
+      )),
+    ),
+    make("p.note", null, "p is that of so many by chance, adjusted for the number of tests."),
+  );
+}
+
+/** Make a function that tells the label of a row, null if it has none. */
+async function labelsOfRows(report, rows) {
+  if (!report.labels || !report.label_of_rows) return () => null;
+  const [labels] = await Promise.all([unpackedLabels(report), rows.names()]);
+  return (line) => {
+    const label = labels[rows.entryOf(line)];
+    return report.labels.classes[label]?.name ?? null;
+  };
+}
+
+const unpackedLabels = (() => {
+  let labels = null;
+  return (report) => (labels ??= unpack(report.label_of_rows));
+})();

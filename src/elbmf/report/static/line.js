@@ -1,0 +1,90 @@
+// The detail of a row or column: which components hold it, and why.
+
+/** Everything about a line. */
+async function lineDetail(report, axes, kind, line, showInMatrix) {
+  const axis = axes[kind];
+  await axis.holding();
+  const entry = axis.entryOf(line);
+  if (entry < 0) {
+    const leftOut = `This ${kind} was left out to keep this report small.`;
+    const why = line < axis.count ? leftOut : `There is no such ${kind}.`;
+    return { title: `${kind} ${line}`, content: [make("p", null, why)] };
+  }
+  const [ones, held, nearest, labelOf] = await Promise.all([
+    axis.ones(),
+    axis.componentsOf(line),
+    axis.nearest(),
+    kind === "row" ? labelsOfRows(report, axis) : () => null,
+  ]);
+  const label = labelOf(line);
+  const across = kind === "row" ? "columns" : "rows";
+  const facts = [
+    `${kind === "row" ? "Row" : "Column"} ${whole(line)} of ${whole(axis.count)}, counted from 0`,
+    ones ? `${counted(ones[entry], "one")}` : null,
+  ].filter(Boolean);
+  const inMatrix = make(
+    "button.controls",
+    { type: "button", onclick: showInMatrix },
+    "Show in the matrix",
+  );
+  return {
+    title: nameText(axis.nameOf(line), 200),
+    content: [
+      make(
+        "p.note",
+        null,
+        facts.join("; "),
+        label === null ? null : ["; label ", nameText(label, 80)],
+      ),
+      held.length
+        ? block(
+          `In ${counted(held.length, "component")}`,
+          make(
+            "ul.reasons",
+            null,
+            held.map(({ component, support }) => reason(report, component, support, across)),
+          ),
+        )
+        : block("In no component", outsider(report, nearest, entry, across)),
+      inMatrix,
+    ],
+  };
+}
+
+/** Why a line is in a component: how much of it the line has. */
+function reason(report, component, support, across) {
+  const of = report.components[component][across];
+  const link = componentLink(component);
+  if (support === null) return make(
+    "li",
+    null,
+    "a member of ",
+    link,
+    `, which has ${whole(of)} ${across}`,
+  );
+  const share = of ? support / of : 0;
+  return make(
+    "li",
+    null,
+    make("span", null, `has ${whole(support)} of the ${whole(of)} ${across} of `, link),
+    bar(share),
+    make("span.fit", null, percent(share)),
+  );
+}
+
+function outsider(report, nearest, entry, across) {
+  const component = nearest ? nearest.component[entry] : NO_COMPONENT;
+  if (component === NO_COMPONENT) {
+    return make(
+      "p",
+      null,
+      nearest
+        ? "It has no ones in any component."
+        : "Without the data it is not known which it would fit.",
+    );
+  }
+  return [
+    make("p", null, "It would fit best into:"),
+    make("ul.reasons", null, reason(report, component, nearest.support[entry], across)),
+  ];
+}

@@ -1,0 +1,142 @@
+// How the result was made, and how to make it again.
+
+const TRACED = {
+  relaxed_loss: "Loss of the relaxation",
+  rounded_loss: "Loss when rounded",
+  gap: "Boolean gap",
+  flips: "Flipped bits",
+  loss_gap: "Loss gap",
+  hamming: "Cells flipped so far (share)",
+  lam: "Weight of the regulariser",
+};
+
+function showRecipe({ recipe, trace }) {
+  put(
+    byId("made-content"),
+    commandOf("On the command line", recipe.command),
+    commandOf("In Python", recipe.code),
+    make(
+      "div.facts",
+      null,
+      factsOf("Parameters", recipe.parameters),
+      factsOf("Data", recipe.data),
+      factsOf(
+        "Versions",
+        { ...recipe.versions, ...(recipe.seed === null ? {} : { seed: recipe.seed }) },
+      ),
+      stagesOf(recipe),
+      runsOf(recipe.run_losses),
+    ),
+    traceOf(trace),
+  );
+}
+
+function commandOf(title, text) {
+  if (!text) return null;
+  return make(
+    "div.command",
+    null,
+    make("h3", null, title),
+    make(
+      "div.code",
+      null,
+      make("pre", { tabindex: "0" }, make("code", null, text)),
+      copyButton(text),
+    ),
+  );
+}
+
+function factsOf(title, facts) {
+  const entries = Object.entries(facts);
+  if (!entries.length) return null;
+  return make(
+    "div",
+    null,
+    make("h3", null, title),
+    make(
+      "dl.pairs",
+      null,
+      entries.map(([name, value]) => make(
+        "div",
+        null,
+        make("dt", null, nameText(name, 60)),
+        make("dd", null, nameText(String(value), 400)),
+      )),
+    ),
+  );
+}
+
+function stagesOf({ stages }) {
+  if (!stages.length) return null;
+  const greatest = Math.max(...stages.map(([, loss]) => loss), 1);
+  return make(
+    "div",
+    null,
+    make("h3", null, "Wrong cells after each stage"),
+    make(
+      "table.small",
+      null,
+      make(
+        "tbody",
+        null,
+        stages.map(([name, loss]) => make(
+          "tr",
+          null,
+          make("td", null, nameText(name, 60)),
+          make("td", null, whole(loss), bar(loss / greatest)),
+        )),
+      ),
+    ),
+  );
+}
+
+function runsOf(losses) {
+  if (losses.length < 2) return null;
+  const best = Math.min(...losses);
+  return make(
+    "div",
+    null,
+    make("h3", null, "Wrong cells of each run"),
+    make(
+      "table.small",
+      null,
+      make(
+        "tbody",
+        null,
+        losses.slice(0, 20).map((loss, i) => make(
+          "tr",
+          null,
+          make("td", null, `run ${i}${loss === best ? ", the best" : ""}`),
+          make("td", null, whole(loss), bar(loss / Math.max(...losses, 1))),
+        )),
+      ),
+    ),
+    losses.length > 20 ? make(
+      "p.note",
+      null,
+      `and ${counted(losses.length - 20, "other")}, up to ${whole(Math.max(...losses))}`,
+    ) : null,
+  );
+}
+
+function traceOf(trace) {
+  if (!trace) return null;
+  const columns = new Map(Object.entries(trace.columns));
+  const length = Math.max(0, ...[...columns.values()].map((values) => values.length));
+  const x = columns.get(trace.name) ?? Array.from({ length }, (_, i) => i);
+  const charts = Object.entries(TRACED)
+    .filter(([key]) => columns.has(key))
+    .map(([key, title]) => figureOf(
+      title,
+      lineChart({
+        x,
+        y: columns.get(key),
+        title,
+        xTitle: visibleName(trace.name, 30),
+        mayBeLogarithmic: true,
+      }),
+    ))
+    .filter(Boolean);
+  if (!charts.length) return null;
+  return make("div", null, make("h3", null, "Course of the fit"), make("div.curves", null, charts));
+}

@@ -1,0 +1,91 @@
+// The first screen: what was factorized, how well, why so many components, and what to know first.
+
+const MEASURES = [
+  ["recall", "Recall", percent, "of the ones are covered"],
+  ["precision", "Precision", percent, "of what is covered are ones"],
+  ["relative_loss", "Relative loss", short, "wrong cells per one; 0 is perfect"],
+  ["similarity", "Similarity", percent, "of all cells are right"],
+  ["recall_star", "Recall*", percent, "of the ones without noise are covered"],
+];
+
+function figure(term, value, note) {
+  return make("div", null, make("dt", null, term), make("dd", null, make("b", null, value), note));
+}
+
+function showSummary(report) {
+  const { summary } = report;
+  put(byId("title"), nameText(report.title));
+  document.title = visibleName(report.title, 80);
+  put(byId("sentences"), summary.sentences.map((each) => [make("p", null, each), " "]));
+  put(byId("warnings"), warnings(summary.warnings));
+  const measures = summary.measures ?? {};
+  put(
+    byId("figures"),
+    MEASURES.filter(
+      ([key]) => typeof measures[key] === "number",
+    ).map(([key, title, format, note]) =>
+      figure(title, format(measures[key]), note),
+    ),
+    figure("Size", `${whole(summary.rows)} × ${whole(summary.columns)}`, "rows and columns"),
+    figure("Components", whole(summary.used), usedNote(summary)),
+    summary.ones === null
+      ? null
+      : figure(
+        "Ones",
+        whole(summary.ones),
+        `${percent(summary.density)} of the cells${missingNote(summary)}`,
+      ),
+    summary.missed === null
+      ? null
+      : figure(
+        "Wrong cells",
+        whole(summary.missed + summary.extra),
+        `${whole(summary.missed)} missed, ${whole(summary.extra)} extra`,
+      ),
+  );
+  put(byId("rank"), rankOf(summary));
+}
+
+function usedNote({ used, components, method, seconds }) {
+  const by = `by ${method}${seconds === null ? "" : ` in ${short(seconds)} s`}`;
+  return used === components ? by : `of ${whole(components)} are used; ${by}`;
+}
+
+function missingNote({ missing }) {
+  return missing ? `, ${whole(missing)} unknown` : "";
+}
+
+function warnings(texts) {
+  if (!texts.length) return [];
+  const items = texts.map((each) => make("p.warning", { role: "note" }, each));
+  if (items.length <= 2) return items;
+  const rest = make(
+    "details",
+    null,
+    make("summary", null, counted(items.length - 2, "more warning")),
+    items.slice(2),
+  );
+  return [...items.slice(0, 2), rest];
+}
+
+function rankOf({ rank, components }) {
+  const text = make(
+    "div",
+    null,
+    make("h3", null, "Number of components"),
+    make("p", null, rank.text),
+  );
+  if (!rank.curve) return [text];
+  const { ranks, criterion, relative_loss: losses, title, unit } = rank.curve;
+  const heading = unit ? `${title} (${unit})` : title;
+  const charts = [
+    [heading, criterion],
+    ["relative loss", losses],
+  ].map(([name, y]) =>
+    figureOf(
+      name,
+      lineChart({ x: ranks, y, title: name, xTitle: "components", marked: components, dots: true }),
+    ),
+  );
+  return [text, make("div.curves", null, charts)];
+}
