@@ -8,7 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
 
-test: lint types imports tests
+# What takes long is done at the same time.
+test: lint imports
+	$(MAKE) --no-print-directory --jobs=2 types tests
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -21,7 +23,7 @@ imports: $(VENV)/.test
 	$(BIN)/lint-imports
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses auto
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
 DATA ?= ../shared/data

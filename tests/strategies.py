@@ -61,8 +61,8 @@ few = st.integers(1, 6)
 
 
 @st.composite
-def starts(draw, components=few, length=70):
-    """A matrix, a mask of its shape or None, and two Boolean factors, from a few drawn numbers.
+def kinds_of_starts(draw, components=few, length=70):
+    """Functions of a seed, that return a matrix, a mask of its shape or None, and two factors.
 
     Matrices of all densities with any factors, or products of factors with noise and a start near
     to these, so that there is something to find; often with hidden cells.
@@ -72,13 +72,23 @@ def starts(draw, components=few, length=70):
     density = draw(st.sampled_from([0.0, 0.01, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0]))
     filled = draw(st.sampled_from([0.0, 0.05, 0.3, 0.6, 1.0]))
     planted, masked = draw(st.booleans()), draw(st.sampled_from([0.0, 0.0, 0.02, 0.3, 1.0]))
-    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    U, V = generator.random((shape[0], k)) < filled, generator.random((k, shape[1])) < filled
-    A = generator.random(shape) < density
-    if planted:
-        A = (U.astype(int) @ V > 0) ^ (generator.random(shape) < 0.1)
-        U, V = (X ^ (generator.random(X.shape) < 0.2) for X in (U, V))
-    return A, generator.random(shape) < masked if masked else None, U, V
+
+    def start(seed):
+        generator = np.random.default_rng(seed)
+        U, V = generator.random((shape[0], k)) < filled, generator.random((k, shape[1])) < filled
+        A = generator.random(shape) < density
+        if planted:
+            A = (U.astype(int) @ V > 0) ^ (generator.random(shape) < 0.1)
+            U, V = (X ^ (generator.random(X.shape) < 0.2) for X in (U, V))
+        return A, generator.random(shape) < masked if masked else None, U, V
+
+    return start
+
+
+@st.composite
+def starts(draw, components=few, length=70):
+    """A matrix, a mask of its shape or None, and two Boolean factors, from a few drawn numbers."""
+    return draw(kinds_of_starts(components, length))(draw(st.integers(0, 2**32 - 1)))
 
 
 finite = st.floats(-2, 3, width=64)

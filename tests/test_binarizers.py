@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elbmf import ELBMF, Sofa
 from elbmf.binarizers import (
@@ -25,21 +24,9 @@ from elbmf.comparison import Comparison
 from elbmf.errors import InputError
 from elbmf.selection import RankSearch
 from elbmf.zscores import above_zscore, upper_share
+from entrants import BINARIZING, SCOPES
 
-SCOPES = ("columns", "rows", "all")
 FORMATS = ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")
-
-BINARIZING = [
-    NonzeroBinarizer(),
-    ThresholdBinarizer(0.5),
-    *(ZScoreBinarizer(0.9, scope) for scope in SCOPES),
-    *(QuantileBinarizer(0.3, scope) for scope in SCOPES),
-]
-
-
-@parametrize_with_checks(BINARIZING)
-def test_sklearn_checks(estimator, check):
-    check(estimator)
 
 
 @st.composite

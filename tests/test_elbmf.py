@@ -356,7 +356,7 @@ def with_missing(A, share, seed=0):
 @pytest.mark.parametrize("name", DATA)
 def test_fit_transform_agrees_with_transform(name, extra_weight):
     X, _ = with_missing(DATA[name], 0.1)
-    model = ELBMF(5, max_iter=60, effort=0.2, extra_weight=extra_weight, random_state=0)
+    model = ELBMF(5, max_iter=20, effort=0.1, extra_weight=extra_weight, random_state=0)
     U = model.fit_transform(X)
     np.testing.assert_array_equal(model.transform(X), U)
 
@@ -367,7 +367,7 @@ def test_fit_transform_agrees_with_transform(name, extra_weight):
 def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
     X, hidden = with_missing(DATA[name], 0.1)
     model = ELBMF(
-        4, n_init=n_init, max_iter=60, effort=0.2, extra_weight=extra_weight, random_state=0
+        4, n_init=n_init, max_iter=20, effort=0.1, extra_weight=extra_weight, random_state=0
     ).fit(X)
     assert list(model.stages_) == ["rounding", "refinement", "reduction", "recombination", "search"]
     costs = list(model.stages_.values())
@@ -389,7 +389,7 @@ def test_stages_without_refinement():
 def test_from_below_no_zero_is_covered_in_fit_and_transform(name):
     A = DATA[name]
     X, hidden = with_missing(A, 0.1)
-    model = ELBMF(4, max_iter=60, effort=0.2, extra_weight=np.inf, random_state=0)
+    model = ELBMF(4, max_iter=20, effort=0.1, extra_weight=np.inf, random_state=0)
     _, extra = naive.errors(
         A, naive.boolean_product(model.fit_transform(X), model.components_), hidden
     )

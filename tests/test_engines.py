@@ -225,7 +225,7 @@ def test_engines_get_the_same_bits(shape, density, omega):
         with make(BooleanMatrix.from_array(A, missing=mask), omega) as engine:
             assert len(engine.matrix.slabs) > 1
             options = {"schedule": Annealed(30), "regularizer": ELB(), "beta": 0.9, "balance": True}
-            *_, state = islice(ipalm(engine, *start, **options), 12)
+            *_, state = islice(ipalm(engine, *start, **options), 6)
             results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss, state.gap))
     assert len(set(results)) == 1
 

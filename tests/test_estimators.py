@@ -1,9 +1,6 @@
 """The contract of every method: what goes in, what comes out, what is refused."""
 
-import os
 import pickle
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -14,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from elbmf.boolean import boolean_product, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, Binaps
+from entrants import quickly
 from strategies import boolean_arrays
 
 TILES = make_tiles((40, 30), 3, height=(5, 10), noise=0.02, random_state=0)
@@ -41,31 +38,9 @@ def method(request):
     return request.param
 
 
-# scikit-learn fits with more components than its tiny data needs, and says so itself.
-@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
-@parametrize_with_checks([method(binarize=0.0) for method in METHODS.values()])
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        check(estimator)
-
-
-def test_scikit_learn_checks_that_need_another_process(method):
-    """One of the checks looks at an environment variable that must be set from the start."""
-    script = (
-        f"from elbmf.estimators import {method.__name__}\n"
-        "from sklearn.utils.estimator_checks import check_estimator\n"
-        f"results = check_estimator({method.__name__}(binarize=0.0), on_skip=None)\n"
-        "print({result['status'] for result in results})\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.stdout == "{'passed'}\n", run.stderr
+@pytest.fixture
+def quick(method):
+    return quickly(method)
 
 
 def test_finds_planted_tiles(method):
@@ -138,9 +113,9 @@ INPUTS = {
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-def test_any_container_gives_the_same_bits(method, kind):
-    expected = method(3, random_state=0).fit(INPUTS["bool"])
-    model = method(3, random_state=0).fit(INPUTS[kind])
+def test_any_container_gives_the_same_bits(quick, kind):
+    expected = quick(3, random_state=0).fit(INPUTS["bool"])
+    model = quick(3, random_state=0).fit(INPUTS[kind])
     np.testing.assert_array_equal(model.components_, expected.components_)
     np.testing.assert_array_equal(model.membership_, expected.membership_)
     np.testing.assert_array_equal(model.transform(INPUTS[kind]), expected.transform(A))
@@ -155,26 +130,27 @@ def test_any_container_gives_the_same_bits(method, kind):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 def test_any_matrix_and_rank(name, X, k, seed):
-    model = METHODS[name](k, random_state=seed)
+    quick = quickly(METHODS[name])
+    model = quick(k, random_state=seed)
     U = model.fit_transform(X)
-    again = METHODS[name](k, random_state=seed, n_jobs=2)
+    again = quick(k, random_state=seed, n_jobs=2)
     np.testing.assert_array_equal(again.fit_transform(sparse.csc_array(X)), U)
     np.testing.assert_array_equal(again.components_, model.components_)
     assert model.reconstruction_err_ <= X.sum()  # never worse than nothing
     assert model.transform(X).shape == U.shape
 
 
-def test_seeds(method):
-    same = [method(3, random_state=7).fit(A).components_ for _ in range(2)]
+def test_seeds(quick):
+    same = [quick(3, random_state=7).fit(A).components_ for _ in range(2)]
     np.testing.assert_array_equal(*same)
     state = np.random.RandomState(7)
-    method(3, random_state=state).fit(A)
-    assert method(3).fit(A).components_.shape == (3, 30)  # no seed is fine too
+    quick(3, random_state=state).fit(A)
+    assert quick(3).fit(A).components_.shape == (3, 30)  # no seed is fine too
 
 
-def test_names_travel(method):
+def test_names_travel(quick):
     frame = pd.DataFrame(A, columns=[f"gene{j}" for j in range(30)])
-    model = method(3, random_state=0).set_output(transform="pandas").fit(frame)
+    model = quick(3, random_state=0).set_output(transform="pandas").fit(frame)
     assert list(model.feature_names_in_) == list(frame.columns)
     out = model.transform(frame)
     assert list(out.columns) == list(model.get_feature_names_out())
@@ -195,24 +171,24 @@ def test_works_with_the_tools_of_scikit_learn(method):
     np.testing.assert_array_equal(restored.transform(A), model.transform(A))
 
 
-def test_the_callers_matrix_is_left_alone(method):
+def test_the_callers_matrix_is_left_alone(quick):
     X = sparse.csr_array(A.astype(float))
     before = X.copy()
-    method(3, random_state=0).fit(X)
+    quick(3, random_state=0).fit(X)
     for attribute in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(X, attribute), getattr(before, attribute))
 
 
-def test_what_is_returned_is_the_callers_own(method):
-    model = method(3, random_state=0)
+def test_what_is_returned_is_the_callers_own(quick):
+    model = quick(3, random_state=0)
     U = model.fit_transform(A)
     U[:] = False
     assert model.membership_.any()
 
 
-def test_all_cores_may_be_asked_for_as_elsewhere(method):
-    expected = method(3, random_state=0).fit(A)
-    model = method(3, n_jobs=-1, random_state=0).fit(A)
+def test_all_cores_may_be_asked_for_as_elsewhere(quick):
+    expected = quick(3, random_state=0).fit(A)
+    model = quick(3, n_jobs=-1, random_state=0).fit(A)
     np.testing.assert_array_equal(model.components_, expected.components_)
     assert model.score(A) == expected.score(A)
 
@@ -238,20 +214,20 @@ MISSING = {
 
 
 @pytest.mark.parametrize("kind", MISSING)
-def test_missing_entries_of_any_kind_give_the_same_bits(method, kind):
-    expected = method(3, random_state=0).fit(WITH_NAN)
+def test_missing_entries_of_any_kind_give_the_same_bits(quick, kind):
+    expected = quick(3, random_state=0).fit(WITH_NAN)
     X, missing = MISSING[kind]
-    model = method(3, random_state=0).fit(X, missing=missing)
+    model = quick(3, random_state=0).fit(X, missing=missing)
     np.testing.assert_array_equal(model.components_, expected.components_)
     np.testing.assert_array_equal(model.membership_, expected.membership_)
-    again = method(3, random_state=0)
+    again = quick(3, random_state=0)
     np.testing.assert_array_equal(again.fit_transform(X, missing=missing), model.membership_)
     np.testing.assert_array_equal(model.transform(X, missing), expected.transform(WITH_NAN))
     assert model.score(X, missing=missing) == expected.score(WITH_NAN)
 
 
-def test_missing_entries_count_for_nothing(method):
-    model = method(3, random_state=0).fit(WITH_NAN)
+def test_missing_entries_count_for_nothing(quick):
+    model = quick(3, random_state=0).fit(WITH_NAN)
     B = boolean_product(model.membership_, model.components_).toarray()
     assert model.reconstruction_err_ == np.sum((A != B) & ~MASK)
     U = model.transform(WITH_NAN)
@@ -260,15 +236,15 @@ def test_missing_entries_count_for_nothing(method):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_a_matrix_of_which_nothing_is_known(method, make):
-    model = method(2, random_state=0).fit(make(np.full((6, 5), np.nan)))
+def test_a_matrix_of_which_nothing_is_known(quick, make):
+    model = quick(2, random_state=0).fit(make(np.full((6, 5), np.nan)))
     assert model.reconstruction_err_ == 0
     assert not model.inverse_transform(model.transform(make(np.full((6, 5), np.nan)))).nnz
 
 
-def test_a_mask_of_another_shape(method):
+def test_a_mask_of_another_shape(method, quick):
     with pytest.raises(InputError, match=f"{method.__name__}: missing must have the shape of the"):
-        method(3).fit(A, missing=MASK.T)
+        quick(3).fit(A, missing=MASK.T)
 
 
 # --- bad input ---
@@ -289,10 +265,10 @@ def with_value(value):
         (7, r"zeros and ones; got 7 at row 3, column 4.*binarize="),
     ],
 )
-def test_values_that_are_not_boolean(method, make, value, message):
+def test_values_that_are_not_boolean(method, quick, make, value, message):
     with pytest.raises(InputError, match=f"{method.__name__}: .*{message}"):
-        method(3).fit(make(with_value(value)))
-    model = method(3, random_state=0).fit(A)
+        quick(3).fit(make(with_value(value)))
+    model = quick(3, random_state=0).fit(A)
     with pytest.raises(InputError, match=message):
         model.transform(make(with_value(value)))
 
@@ -312,9 +288,9 @@ def test_values_that_are_not_boolean(method, make, value, message):
         (sparse.csr_array((4, 0)), "0 feature"),
     ],
 )
-def test_what_is_no_matrix(method, X, message):
+def test_what_is_no_matrix(quick, X, message):
     with pytest.raises(ValueError, match=message):
-        method(3).fit(X)
+        quick(3).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -330,22 +306,22 @@ def test_degenerate_matrices_are_factorized_exactly(method, X, k):
     assert model.score(X) == 1
 
 
-def test_a_boolean_is_no_rank(method):
+def test_a_boolean_is_no_rank(quick):
     with pytest.raises(InputError, match="n_components must be a number; got True"):
-        method(True).fit(A)
+        quick(True).fit(A)
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "3", None])
-def test_rank_must_be_a_positive_integer(method, k):
+def test_rank_must_be_a_positive_integer(method, quick, k):
     if k is None and None in method._parameter_constraints["n_components"]:
         pytest.skip("None stands for as many as are needed")
     with pytest.raises(ValueError, match=r"'n_components' parameter of .* must be an int"):
-        method(k).fit(A)
+        quick(k).fit(A)
 
 
-def test_rank_beyond_the_shape_is_allowed_with_a_warning(method):
+def test_rank_beyond_the_shape_is_allowed_with_a_warning(quick):
     with pytest.warns(UserWarning, match="n_components=31 is more than the 40×30 matrix"):
-        model = method(31, random_state=0).fit(A)
+        model = quick(31, random_state=0).fit(A)
     assert model.components_.shape == (31, 30)
 
 
@@ -359,10 +335,10 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_warnings_point_to_the_line_of_the_caller(method, call):
+def test_warnings_point_to_the_line_of_the_caller(quick, call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        CALLS[call](method(31, random_state=0))
+        CALLS[call](quick(31, random_state=0))
     places = {
         (each.filename, each.lineno) for each in caught if "n_components" in str(each.message)
     }
@@ -370,8 +346,8 @@ def test_warnings_point_to_the_line_of_the_caller(method, call):
 
 
 @pytest.mark.parametrize("after_a_failed_fit", [False, True])
-def test_unfitted_use(method, after_a_failed_fit):
-    model = method(3)
+def test_unfitted_use(quick, after_a_failed_fit):
+    model = quick(3)
     if after_a_failed_fit:
         with pytest.raises(InputError):
             model.fit(np.full((4, 30), 2))
@@ -385,8 +361,8 @@ def test_unfitted_use(method, after_a_failed_fit):
             call(model)
 
 
-def test_transform_with_another_number_of_columns(method):
-    model = method(3, random_state=0).fit(A)
+def test_transform_with_another_number_of_columns(quick):
+    model = quick(3, random_state=0).fit(A)
     with pytest.raises(ValueError, match=r"X has 29 features, but .* is expecting 30"):
         model.transform(A[:, 1:])
     with pytest.raises(InputError, match="U has 2 components, but V has 3"):
@@ -396,29 +372,29 @@ def test_transform_with_another_number_of_columns(method):
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
-def test_binarize_thresholds_input(method, make):
+def test_binarize_thresholds_input(quick, make):
     counts = A * np.random.default_rng(0).integers(2, 9, A.shape)
-    model = method(3, binarize=1.5, random_state=0).fit(make(counts.astype(float)))
-    expected = method(3, random_state=0).fit(A)
+    model = quick(3, binarize=1.5, random_state=0).fit(make(counts.astype(float)))
+    expected = quick(3, random_state=0).fit(A)
     np.testing.assert_array_equal(model.components_, expected.components_)
     np.testing.assert_array_equal(model.transform(make(counts)), expected.transform(A))
 
 
-def test_the_callback_is_told_how_far_a_fit_is(method):
+def test_the_callback_is_told_how_far_a_fit_is(quick):
     reports = []
-    model = method(3, random_state=0, callback=reports.append).fit(A)
+    model = quick(3, random_state=0, callback=reports.append).fit(A)
     assert reports
     shares = [report.progress for report in reports if report.stage != "search"]
     assert shares == sorted(shares)
     assert 0 < shares[-1] <= 1
     assert {report.n_components for report in reports} == {3}
-    same = method(3, random_state=0).fit(A)
+    same = quick(3, random_state=0).fit(A)
     np.testing.assert_array_equal(model.components_, same.components_)
     assert reports[-1].loss >= 0
 
 
-def test_the_callback_can_end_a_fit(method):
-    model = method(3, random_state=0, callback=lambda report: report.iteration == 1)
+def test_the_callback_can_end_a_fit(quick):
+    model = quick(3, random_state=0, callback=lambda report: report.iteration == 1)
     model.fit(A)
     assert model.stop_reason_ == "callback"
     assert model.membership_.shape == (40, 3)

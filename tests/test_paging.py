@@ -97,8 +97,8 @@ def resident():
 
 
 MODELS = [
-    ELBMF(4, random_state=0, max_iter=60),
-    ELBMF(4, random_state=0, max_iter=60, extra_weight=3.0),
+    ELBMF(4, random_state=0, max_iter=60, effort=0.1),
+    ELBMF(4, random_state=0, max_iter=60, effort=0.1, extra_weight=3.0),
     Primp(4, random_state=0, max_iter=60, refine=True),
     RoundedNMF(4, random_state=0, max_iter=60),
 ]

@@ -130,7 +130,7 @@ def test_weighted_iterates_equal_the_transcription(
     slabs = cut(BooleanMatrix.from_array(np.where(mask, np.nan, A)), omega).slabs
     assert {type(slab) for slab in slabs} == {storage}
     assert len(slabs) > 1
-    assert_weighted(A, mask, omega, 5, 50, beta=beta, balance=balance)
+    assert_weighted(A, mask, omega, 5, 25, beta=beta, balance=balance, rate=1.1)
 
 
 @given(

@@ -1,6 +1,8 @@
 """Choosing the rank: the path over ranks, the search, what is kept of it, n_components="auto"."""
 
 import json
+import signal
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ from elbmf.ranks import Factors, RankPath, Refits, Step
 from elbmf.stepfiles import StepFolder
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
-QUICK = {"max_iter": 40, "effort": 0.2}
+QUICK = {"max_iter": 20, "effort": 0.05}
 
 
 def quick(**parameters):
@@ -180,6 +182,27 @@ def test_an_interrupted_search_goes_on(tmp_path, on_disk, every):
     )
 
 
+def test_an_interrupt_while_a_step_is_written_is_one(tmp_path, monkeypatch):
+    folder, begin = StepFolder(tmp_path, {}), ZipFile.open
+
+    def interrupted(*arguments, **options):
+        stream = begin(*arguments, **options)
+        signal.raise_signal(signal.SIGINT)
+        return stream
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(ZipFile, "open", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                folder[Step("fit", 0, 2)] = None
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not list(folder)
+    folder[Step("fit", 0, 2)] = None
+    assert list(folder) == [Step("fit", 0, 2)]
+
+
 def test_without_a_seed_a_search_on_disk_goes_on_with_its_own(tmp_path):
     search = RankSearch(quick(random_state=None), 4, checkpoint=tmp_path)
     search.set_params(callback=StopsAfter(2))
@@ -322,6 +345,6 @@ def test_components_come_in_the_order_of_what_they_save(extra_weight):
 def test_what_a_search_depends_on_is_noted(tmp_path):
     RankSearch(quick(), 2, checkpoint=tmp_path).fit(TILES.A)
     note = json.loads((tmp_path / "search.json").read_text())
-    assert note["effort"] == 0.2
+    assert note["effort"] == QUICK["effort"]
     assert note["max_components"] == 2
     assert "n_jobs" not in note

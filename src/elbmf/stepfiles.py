@@ -4,6 +4,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,9 @@ class StepFolder(MutableMapping[Step, Factors | None]):
             }
         path = self._path(step)
         temporary = path.with_suffix(".part")
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        # In a thread, which Ctrl-C does not end in the midst: numpy fails over half an archive.
+        with temporary.open("wb") as file, ThreadPoolExecutor(1) as writer:
+            writer.submit(np.savez_compressed, file, **arrays).result()
         temporary.replace(path)
 
     def __delitem__(self, step: Step) -> None:

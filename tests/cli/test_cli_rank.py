@@ -363,7 +363,7 @@ def _wait_for(condition: Any, process: Any, seconds: float = 120) -> None:
 
 def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) -> None:
     folder, unbroken = noise.parent / "out", noise.parent / "unbroken"
-    command = ("rank", noise, "--max", 5, "--effort", 0.5, "--max-iter", 60)
+    command = ("rank", noise, "--max", 5, "--effort", 0.2, "--max-iter", 30)
     process = start(*command, "-o", folder)
     _wait_for(lambda: len(list(folder.glob("steps/*.npz"))) >= 2, process)
     process.send_signal(signal.SIGINT)
@@ -393,9 +393,7 @@ def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) ->
 def test_progress_on_a_terminal(start: Any, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
     ours, theirs = pty.openpty()
-    process = start(
-        "rank", "groups.npz", "--max", 5, "--holdout", 0.1, "--seed", 0, cwd=tmp_path, stderr=theirs
-    )
+    process = start(*(*RANK, "--holdout", 0.1, "--seed", 0), cwd=tmp_path, stderr=theirs)
     os.close(theirs)
     seen = b""
     while True:

@@ -60,31 +60,32 @@ def test_bad_matrix_market(tmp_path, text):
         from_text(tmp_path, "a.mtx", text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_sizes_beyond_all_memory_are_an_error_of_the_file(tmp_path):
+    texts = (
         HEAD + "99999999999999 99999999999999 1\n1 1 1\n",
         HEAD + "3 3 99999999999999\n1 1 1\n",
         "%%MatrixMarket matrix array integer general\n99999999 99999999\n1\n",
-    ],
-)
-@pytest.mark.parametrize("suffix", [".mtx", ".mtx.gz"])
-def test_sizes_beyond_all_memory_are_an_error_of_the_file(tmp_path, text, suffix):
-    content = gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode()
-    (tmp_path / f"a{suffix}").write_bytes(content)
+    )
+    paths = []
+    for number, text in enumerate(texts):
+        paths += [tmp_path / f"{number}.mtx", tmp_path / f"{number}.mtx.gz"]
+        paths[-2].write_text(text)
+        paths[-1].write_bytes(gzip.compress(text.encode()))
     # In a process of its own, since what scipy leaves behind could end it long after the error.
     code = (
         "import elbmf.io, sys\n"
-        "try: elbmf.io.read(sys.argv[1])\n"
-        "except elbmf.errors.InputError as error: print(error)\n"
+        "for path in sys.argv[1:]:\n"
+        "    try: elbmf.io.read(path)\n"
+        "    except elbmf.errors.InputError as error: print(error)\n"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / f"a{suffix}")],
+        [sys.executable, "-c", code, *map(str, paths)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert run.stdout.startswith(f"{tmp_path / f'a{suffix}'}: not enough memory"), run.stdout
+    for path, line in zip(paths, run.stdout.splitlines(), strict=True):
+        assert line.startswith(f"{path}: not enough memory"), line
     assert (run.returncode, run.stderr) == (0, "")
 
 

@@ -5,6 +5,7 @@ are left over at the ends of a run, the fewer have to travel.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 
 __all__ = ["address_book", "next_in_ring", "share_out", "tree_runs"]
 
@@ -29,10 +30,13 @@ def tree_runs(count: int, workers: Mapping[str, int]) -> dict[int, str]:
     """
     addresses = sorted(workers, key=lambda address: (-workers[address], address))[:count]
     threads = [workers[address] for address in addresses]
-    even = [count * own / sum(threads) for own in threads]
+    so_far, total = list(accumulate(threads)), sum(threads)
+    even = [count * own / total for own in threads]
     block = 1 << (count // max(len(addresses), 1)).bit_length()
     while True:
-        ends = [min(count, block * round(sum(even[: i + 1]) / block)) for i in range(len(even))]
+        # Halves are always rounded up: to even numbers, equal workers would differ by two.
+        blocks = [(2 * count * each + block * total) // (2 * block * total) for each in so_far]
+        ends = [min(count, block * each) for each in blocks]
         shares = [end - start for start, end in zip([0, *ends], ends, strict=False)]
         most = max(own / fair for own, fair in zip(shares, even, strict=True))
         if block == 1 or (most <= _UNEVEN and min(shares) > 0 and ends[-1] == count):
