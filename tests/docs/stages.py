@@ -130,8 +130,7 @@ STAGES = {
         noisy_and_clean,
         words={
             "data.csv -k 20": "data.csv -k 2 --methods grecond",
-            "--methods elbmf,asso": "",
-            "clean.csv": "clean.csv --methods sofa",
+            "--methods elbmf,asso": "--methods sofa",
             "5": "2",
         },
         python={"A, 20": "A, 2"},
