@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types imports tests benchmarks reproduce clean
+.PHONY: demo test lint types imports tests benchmarks reproduce docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
@@ -34,6 +34,10 @@ benchmarks: $(VENV)/.benchmarks
 reproduce: $(VENV)/.reproduce
 	$(BIN)/elbmf reproduce all --full --data $(DATA) --output reproduced --page docs/claims.md
 
+# The site of the documentation, in build/docs; open build/docs/index.html.
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs
+
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
 	$(PYTHON) -m venv $(VENV)
@@ -43,10 +47,11 @@ $(VENV)/.demo: EXTRA = plots
 $(VENV)/.test: EXTRA = test
 $(VENV)/.benchmarks: EXTRA = benchmarks
 $(VENV)/.reproduce: EXTRA = reproduce
-$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks $(VENV)/.reproduce: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: EXTRA = docs
+$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks $(VENV)/.reproduce $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRA)]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo reproduced build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) demo reproduced build dist docs/_pictures docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -181,6 +181,34 @@ def test_what_is_under_the_mask_does_not_matter():
     assert results[0] == results[1] == results[2]
 
 
+class InFormulasAlone(ELB):
+    operator = None
+
+
+def test_a_regularizer_needs_no_loop_of_its_own():
+    A = make_tiles((40, 30), 3, height=(5, 10), noise=0.1, random_state=1).A
+    U, V = start((40, 30), 5)
+    expected = iterate(A, U, V, 30, "exact", beta=0.5)
+    with MemoryEngine(cut(BooleanMatrix.from_array(A)), 2) as engine:
+        states = ipalm(
+            engine,
+            Iterate(U),
+            Iterate(V.T),
+            schedule=Printed(0.01, 0.02, 1.05),
+            regularizer=InFormulasAlone(),
+            beta=0.5,
+            dtype=np.float64,
+        )
+        for state, other in zip(states, expected, strict=False):
+            np.testing.assert_allclose(state.U, other.U, atol=1e-9)
+            np.testing.assert_allclose(state.Vt, other.Vt, atol=1e-9)
+            assert state.flips == other.flips
+    x = np.linspace(-0.5, 1.6, 40, dtype=np.float32)
+    found = InFormulasAlone().prox(x, 0.1, 0.3)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, ELB().prox(x, 0.1, 0.3), atol=1e-6)
+
+
 def test_flips_count_changes_of_the_rounding():
     A = make_tiles((40, 30), 3, height=(5, 10), noise=0.1, random_state=3).A
     U, V = start(A.shape, 4)

@@ -156,7 +156,7 @@ class Cover:
     Parameters
     ----------
     cells : int
-        |A|, n·m less the missing cells.
+        ``|A|``, n·m less the missing cells.
     ones : int
         ‖A‖₁.
     covered : int

@@ -247,9 +247,9 @@ the smallest rank without errors, as it should be; ``min`` and ``numpy.argmin`` 
 def description_length(A: Any, U: Any, V: Any) -> float:
     """Bits it takes to describe A by its factors and the errors they make (MDL, Sec. 4.1).
 
-    l(A ⊕ [U ∘ V]) + Σᵢ (l(Uᵀᵢ) + l(Vᵢ)) + k·log(n·m), where l(X) = log (|X| over ‖X‖₁) and i runs
-    over the k components. Logarithms are to base 2; the paper leaves the base open, and the rank
-    chosen does not depend on it.
+    l(A ⊕ [U ∘ V]) + Σᵢ (l(Uᵀᵢ) + l(Vᵢ)) + k·log(n·m), where ``l(X) = log (|X| over ‖X‖₁)`` and i
+    runs over the k components. Logarithms are to base 2; the paper leaves the base open, and the
+    rank chosen does not depend on it.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class BooleanMatrix:
 
     @property
     def cells(self) -> int:
-        """Number of cells, |A| = n·m, whether they are known or missing."""
+        """Number of cells, ``|A|`` = n·m, whether they are known or missing."""
         return self.shape[0] * self.shape[1]
 
     @property

@@ -2,7 +2,7 @@
 
 Every measure of a reconstruction takes the matrix and the two factors, never the product itself.
 Cells of A that are missing (NaN, masked, or hidden in a `BooleanMatrix`) count in none of them: all
-sums, ‖A‖₁ and |A| run over the known cells.
+sums, ‖A‖₁ and ``|A|`` run over the known cells.
 Two formulas of the paper lack a piece and are mended here: the similarity its "1 −", the relative
 loss its inverse.
 """
@@ -41,7 +41,7 @@ def relative_loss(A: Any, U: Any, V: Any) -> float:
 
 
 def similarity(A: Any, U: Any, V: Any) -> float:
-    """1 − |A|⁻¹ ‖A − U ∘ V‖₁: the share of cells that are right (Sec. 4.1).
+    """``1 − |A|⁻¹ ‖A − U ∘ V‖₁``: the share of cells that are right (Sec. 4.1).
 
     It is 1 for a matrix of which nothing is known.
     """
@@ -135,7 +135,7 @@ class HammingProcess:
     Attributes
     ----------
     total : float
-        Σ |A|⁻¹ ‖B_t − B_{t+1}‖₁ over the factors seen so far.
+        ``Σ |A|⁻¹ ‖B_t − B_{t+1}‖₁`` over the factors seen so far.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:

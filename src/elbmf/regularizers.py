@@ -1,9 +1,9 @@
 """Regularisers that pull a factor towards Boolean values: value and proximal operator of each.
 
 ELB is the paper's own (Eq. regularizer, Eq. elprox, App. A); Primp and Bowl are the two it is
-compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write its loop in
-`elbmf.kernels.prox`, a class here with its value, the name of that loop and the same in formulas of
-whole arrays, and add the class to `REGULARIZERS`.
+compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write a class here with
+its value and its proximal operator in formulas of whole arrays, and add it to `REGULARIZERS`. A
+loop in `elbmf.kernels.prox`, which the class then names, makes it fast.
 
 In the operators λ is the λ′ = 2λ of App. A, as in Eq. elprox: ``prox(x, κ, λ)`` minimises
 ½(x − y)² + κ|y| + (λ/2)y² on the branch around zero, while ``value`` is Eq. regularizer as
@@ -39,13 +39,15 @@ class Regularizer(ABC):
         """Sum the penalty over all entries of ``x``."""
 
     @property
-    @abstractmethod
-    def operator(self) -> int:
-        """Which operator of `elbmf.kernels.prox` is this regulariser's."""
+    def operator(self) -> int | None:
+        """Which operator of `elbmf.kernels.prox` is this one's; None if there is no loop of it."""
+        return None
 
     @abstractmethod
     def formula(self, xp: Any, x: Any, kappa: float, lam: float) -> Any:
         """Apply the operator to a whole array, where no loop of ours runs.
+
+        The result must not be negative.
 
         Parameters
         ----------
@@ -57,7 +59,7 @@ class Regularizer(ABC):
             As `arguments` returns them; λ may be infinite.
         """
 
-    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:
+    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int | None, float, float]:
         """Return the operator and its coefficients, fit for the number type of the factors."""
         # What does not fit the type is as good as infinite, and κ may not be infinite.
         limit = float(np.finfo(dtype).max)
@@ -70,6 +72,8 @@ class Regularizer(ABC):
         """
         result = np.array(x, dtype=np.result_type(np.asarray(x).dtype, np.float32), order="C")
         operator, kappa, lam = self.arguments(kappa, lam, result.dtype)
+        if operator is None:
+            return np.asarray(self.formula(np, result, kappa, lam), dtype=result.dtype)
         kernels.apply(operator, result.reshape(-1), kappa, lam)
         return result
 
@@ -117,7 +121,7 @@ class ELB(Regularizer):
             moved = (d + kappa * xp.sign(d)) * (1 / (1 - lam))
         return xp.clip(centre + moved, 0, None)
 
-    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int, float, float]:  # noqa: D102
+    def arguments(self, kappa: float, lam: float, dtype: Any) -> tuple[int | None, float, float]:  # noqa: D102
         if self.variant == "alternative" and abs(lam - 1) < _AROUND_POLE:
             # The printed operator divides by λ − 1: step off that one point.
             lam = 1 + _AROUND_POLE
@@ -142,7 +146,7 @@ class ElasticNet(Regularizer):
 
 @dataclass(frozen=True)
 class Primp(Regularizer):
-    """Λ-shaped regulariser κ(1 − |1 − 2x|) on [0, 1], infinite outside; λ is not used.
+    """Λ-shaped regulariser ``κ(1 − |1 − 2x|)`` on [0, 1], infinite outside; λ is not used.
 
     The paper prints it with the opposite sign, which would pull towards ½.
     """

@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 
 from elbmf.arrays import aligned_zeros
 from elbmf.kernels.products import LANES
-from elbmf.kernels.steps import half_step
+from elbmf.kernels.steps import descend, half_step, settle
 from elbmf.regularizers import Regularizer
 
 __all__ = [
@@ -286,16 +286,17 @@ class HalfStep:
         current = factor.current[rows]
         number = current.dtype.type
         nothing = current[:0]
-        return Tally(
-            *half_step(
-                current,
-                nothing if factor.previous is None else factor.previous[rows],
-                nothing.ravel() if self.scale is None else self.scale,
-                self.gram,
-                number(self.beta),
-                number(self.step),
-                *self.regularizer.arguments(*self.strength, current.dtype),
-                product,
-                *scratch,
-            )
+        downhill = (
+            current,
+            nothing if factor.previous is None else factor.previous[rows],
+            nothing.ravel() if self.scale is None else self.scale,
+            self.gram,
+            number(self.beta),
+            number(self.step),
         )
+        operator, kappa, lam = self.regularizer.arguments(*self.strength, current.dtype)
+        if operator is not None:
+            return Tally(*half_step(*downhill, operator, kappa, lam, product, *scratch))
+        descend(*downhill, product, *scratch)
+        fresh = self.regularizer.formula(np, product, kappa, lam)
+        return Tally(*settle(current, np.ascontiguousarray(fresh, dtype=current.dtype)))

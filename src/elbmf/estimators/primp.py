@@ -28,10 +28,10 @@ _STEPS = 100
 class Primp(SingleRunFactorizer):
     """Boolean matrix factorization by proximal steps away from ½, and the best of many roundings.
 
-    Minimises ½‖A − UV‖² + φ(U) + φ(V) by PALM, where φ(x) = κ(1 − |1 − 2x|) on [0, 1] and infinite
-    elsewhere: it costs nothing at 0 and at 1, and most at ½. What is between them in the end is
-    rounded: of all pairs of thresholds, one for U and one for V, in steps of 0.01, the one that
-    loses least is taken.
+    Minimises ½‖A − UV‖² + φ(U) + φ(V) by PALM, where ``φ(x) = κ(1 − |1 − 2x|)`` on [0, 1] and
+    infinite elsewhere: it costs nothing at 0 and at 1, and most at ½. What is between them in the
+    end is rounded: of all pairs of thresholds, one for U and one for V, in steps of 0.01, the one
+    that loses least is taken.
 
     Parameters
     ----------
