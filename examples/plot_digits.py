@@ -12,6 +12,7 @@ import numpy as np
 
 from elbmf import ELBMF
 from elbmf.datasets import load_digits
+from elbmf.report import write_report
 
 A, pixels, digits = load_digits()
 model = ELBMF(n_components=20, random_state=0)
@@ -53,3 +54,8 @@ ax.set_xticks(range(20))
 ax.set_yticks(range(10))
 figure.colorbar(image, label="share of the images")
 figure.tight_layout()
+
+# %%
+# And all of it to look at, in a browser.
+
+write_report("digits.html", model, A, labels=digits, title="Images of digits")

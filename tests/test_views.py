@@ -72,6 +72,28 @@ def test_an_order_has_every_line_once_and_goes_by_components(drawn):
         assert keys == sorted(keys)
 
 
+@given(boolean_factors(), st.integers(1, 80), st.integers(1, 80))
+def test_lines_in_components_have_the_smaller_bins(drawn, R, C):
+    A, U, V = drawn
+    order = block_order(U, V)
+    grid = error_grid(A, U, V, order, (R, C), favour_members=True)
+    even = error_grid(A, U, V, order, (R, C))
+    assert grid.shape == even.shape
+    assert grid.extra.sum() == even.extra.sum()
+    assert grid.missed.sum() == even.missed.sum()
+    for edges, lines, places in (
+        (grid.row_edges, U, order.rows),
+        (grid.column_edges, V.T, order.columns),
+    ):
+        assert (edges[0], edges[-1]) == (0, len(places))
+        widths = np.diff(edges)
+        assert (widths > 0).all()
+        members = int(lines.any(axis=1).sum())
+        inside, outside = widths[edges[1:] <= members], widths[edges[:-1] >= members]
+        if inside.size and outside.size:
+            assert inside.min() <= outside.max()
+
+
 def test_blocks_that_share_nothing_are_blocks_again():
     generator = np.random.default_rng(0)
     U = np.repeat(np.eye(5, dtype=bool), [9, 4, 6, 5, 7], axis=0)

@@ -1,11 +1,18 @@
-"""Draws the pictures of the pages before they are read, those that are older than their scripts."""
+"""Draws the pictures of the pages before they are read, those that are older than their scripts.
+
+When the site is built, the report of the digits is put beside its pages.
+"""
 
 import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
+from elbmf import ELBMF
+from elbmf.datasets import load_digits
+from elbmf.io import LabelledMatrix
 from elbmf.plots import save
+from elbmf.report import write_report
 
 _MODULES = ("pictures.method", "pictures.rivals")
 
@@ -25,7 +32,23 @@ def draw(app: Any) -> None:
                 save(function(), path)
 
 
+def report_digits(path: Path) -> None:
+    """Write the report that the page on reports shows."""
+    A, pixels, digits = load_digits()
+    images = [f"image {number}" for number in range(A.shape[0])]
+    model = ELBMF(n_components=20, random_state=0).fit(A)
+    data = LabelledMatrix(A, images, list(pixels))
+    write_report(path, model, data, labels=digits, title="Images of digits")
+
+
+def add_report(app: Any, exception: Exception | None) -> None:
+    """Put the report beside the pages that were built."""
+    if exception is None and app.builder.format == "html":
+        report_digits(Path(app.outdir) / "digits-report.html")
+
+
 def setup(app: Any) -> dict[str, bool]:
-    """Draw when the build begins."""
+    """Draw when the build begins, report when it is done."""
     app.connect("builder-inited", draw)
+    app.connect("build-finished", add_report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.balance import balancing_scale
+from elbmf.callbacks import Report
 from elbmf.engines import Engine, Product
 from elbmf.regularizers import Regularizer
-from elbmf.reports import Report
 from elbmf.schedules import Schedule
 from elbmf.step import (
     Factor,

@@ -162,6 +162,8 @@ STAGES = {
     "docs/guides/access-control.md": Stage(permissions),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
+    "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
+    "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),
     "docs/method.md": Stage(),
     "docs/extending/regularizer.md": Stage(),

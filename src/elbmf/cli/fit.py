@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.binarizers import Binarize
+from elbmf.callbacks import Report
 from elbmf.cli import config, stream, summary
 from elbmf.cli.checkpoints import KeptFit, add_resume
 from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
@@ -24,7 +25,6 @@ from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
-from elbmf.reports import Report
 from elbmf.stored import StoredMatrix
 
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elbmf import comparison, ranks
+from elbmf.callbacks import Report
 from elbmf.cli.console import Console
 from elbmf.cli.tables import number, share, size, times
 from elbmf.palm import State
-from elbmf.reports import Report
 
 if TYPE_CHECKING:
     from elbmf.experiments import running as experiments

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights
+from elbmf.callbacks import Report
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.associations import (
     add_gains,
@@ -23,7 +24,6 @@ from elbmf.kernels.associations import (
 from elbmf.matrix import BooleanMatrix, Pattern
 from elbmf.packed import unpack
 from elbmf.ranks import Nested, Steps
-from elbmf.reports import Report
 from elbmf.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]

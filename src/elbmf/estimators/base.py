@@ -21,13 +21,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean import Weights, boolean_product, cover
+from elbmf.callbacks import Report
 from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.ranks import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.refine import describe, refine
-from elbmf.reports import Report
 from elbmf.stored import StoredMatrix
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]

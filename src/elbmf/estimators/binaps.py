@@ -11,10 +11,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, GrowingCover, cover, pack
+from elbmf.callbacks import Report
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.autoencoder import Network, activate, inputs_needed, train_epochs
 from elbmf.matrix import BooleanMatrix
-from elbmf.reports import Report
 from elbmf.threads import over_ranges
 
 __all__ = ["Binaps"]

@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Weights, cover
+from elbmf.callbacks import Report
 from elbmf.criteria import savings
 from elbmf.engines import Engine, open_engine
 from elbmf.engines.cluster import DaskMatrix
@@ -32,7 +33,6 @@ from elbmf.pooling import make_do, single_lines
 from elbmf.ranks import Steps
 from elbmf.refine import LocalSearch
 from elbmf.regularizers import ELB, ProxVariant
-from elbmf.reports import Report
 from elbmf.rounding import project, round_by_loss
 from elbmf.schedules import Annealed, Printed, Schedule
 from elbmf.search import Place, Search

@@ -8,13 +8,13 @@ import numpy as np
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, Weights
+from elbmf.callbacks import Report
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.kernels.lines import pack_lines_into_words
 from elbmf.matrix import BooleanMatrix
 from elbmf.packed import unpack
 from elbmf.ranks import Nested, Steps
-from elbmf.reports import Report
 from elbmf.threads import over_ranges
 
 __all__ = ["GreConD"]

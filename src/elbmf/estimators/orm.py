@@ -11,11 +11,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import cover
+from elbmf.callbacks import Report
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.gibbs import GibbsChain, Samples
 from elbmf.matrix import BooleanMatrix
 from elbmf.refine import LocalSearch
-from elbmf.reports import Report
 
 __all__ = ["OrM"]
 

@@ -10,11 +10,11 @@ from sklearn.utils._param_validation import Interval
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools
+from elbmf.callbacks import Report
 from elbmf.estimators.relaxed import Relaxation, SingleRunFactorizer
 from elbmf.matrix import BooleanMatrix
 from elbmf.palm import State
 from elbmf.regularizers import Primp as LambdaShaped
-from elbmf.reports import Report
 from elbmf.rounding import round_on_grid
 from elbmf.schedules import Printed
 from elbmf.tracing import TraceLevel

@@ -11,13 +11,13 @@ from sklearn.utils._param_validation import Interval
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean import Bools, cover
+from elbmf.callbacks import Report
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.centers import Centers
 from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.matrix import BooleanMatrix
 from elbmf.ranks import Factors, Refits, Steps
 from elbmf.refine import describe
-from elbmf.reports import Report
 
 __all__ = ["Sofa"]
 

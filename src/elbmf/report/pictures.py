@@ -25,7 +25,7 @@ def matrix_of(facts: Facts, limits: Limits) -> Matrix:
     shape = facts.U.shape[0], facts.V.shape[1]
     A = _nothing(shape) if facts.A is None else facts.A
     bins = _bins(shape, limits.side, limits.cells)
-    grid = error_grid(A, facts.U, facts.V, facts.order, bins, facts.n_jobs)
+    grid = error_grid(A, facts.U, facts.V, facts.order, bins, facts.n_jobs, favour_members=True)
     return _matrix(grid, with_data=facts.A is not None)
 
 

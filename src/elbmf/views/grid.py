@@ -21,6 +21,9 @@ __all__ = ["ErrorGrid", "error_grid"]
 
 Counts = NDArray[np.int64]
 
+# Of the bins, the share that lines in components have at most when they are favoured.
+_FAVOUR = 0.75
+
 
 @dataclass(frozen=True, eq=False)
 class ErrorGrid:
@@ -81,6 +84,8 @@ def error_grid(
     order: BlockOrder,
     shape: tuple[int, int],
     n_jobs: int | None = None,
+    *,
+    favour_members: bool = False,
 ) -> ErrorGrid:
     """Count a matrix and its factorization into a grid.
 
@@ -98,11 +103,16 @@ def error_grid(
         Bins at most; there are never more than rows and columns.
     n_jobs : int, optional
         Threads. All cores by default.
+    favour_members : bool, default=False
+        Whether lines in components, if they are few, have smaller bins than the others, so that
+        components can be told from each other. The order must begin with these lines.
     """
     A = BooleanMatrix.from_array(A)
     U, V = boolean_factors(U, V, A.shape)
-    row_edges = _edges(len(order.rows), shape[0])
-    column_edges = _edges(len(order.columns), shape[1])
+    row_edges, column_edges = (
+        _edges(len(places), bins, int(lines[places].any(axis=1).sum()) if favour_members else 0)
+        for places, bins, lines in ((order.rows, shape[0], U), (order.columns, shape[1], V.T))
+    )
     R, C = len(row_edges) - 1, len(column_edges) - 1
     rows, columns = pack(U), pack(V.T)
     places = np.ascontiguousarray(order.rows, dtype=np.int64)
@@ -139,10 +149,19 @@ def error_grid(
     return ErrorGrid(row_edges, column_edges, cells, ones, covered, hits)
 
 
-def _edges(count: int, most: int) -> Counts:
-    """Cut a range into at most so many bins, as even as can be."""
+def _edges(count: int, most: int, favoured: int) -> Counts:
+    """Cut a range into at most so many bins, as even as can be but for the favoured beginning."""
     bins = max(1, min(count, most))
-    return np.arange(bins + 1, dtype=np.int64) * count // bins
+    within = min(favoured, int(_FAVOUR * bins))
+    if not 0 < within * count > favoured * bins:
+        return np.arange(bins + 1, dtype=np.int64) * count // bins
+    beyond = bins - within
+    return np.concatenate(
+        [
+            np.arange(within, dtype=np.int64) * favoured // within,
+            favoured + np.arange(beyond + 1, dtype=np.int64) * (count - favoured) // beyond,
+        ]
+    )
 
 
 def _binned_stretches(V: NDArray[np.bool_], edges: Counts) -> tuple[NDArray[np.uint64], Counts]:
