@@ -156,6 +156,23 @@ def test_info_says_what_to_do_with_other_values(elbmf: Any) -> None:
     assert "column names       a, b\n" in result.out
 
 
+def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
+    Path("patients.csv").write_text("id,age,TP53,KRAS\np1,61,0,1\np2,48,1,\np3,70,1,0\n")
+    assert "All columns are 0/1 but age: leave out" in elbmf("info", "patients.csv").out
+    run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
+    run.assert_error("patients.csv: All columns but 'age' are 0/1", "got 61 at row 0, column 0")
+    Path("words.csv").write_text("id,TP53,type\np1,0,lung\np2,1,colon\n")
+    elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "is to be left out")
+
+
+def test_ones_beside_empty_cells_are_warned_of(elbmf: Any) -> None:
+    Path("marks.csv").write_text("id,a,b\np1,1,\np2,,1\np3,1,1\n")
+    assert "Where an empty cell means no, write 0 into it." in elbmf("info", "marks.csv").out
+    run = elbmf("fit", "marks.csv", "-k", 1, "-o", "model")
+    assert "warning: No cell is known to be 0" in run.err
+    assert "No cell is known to be 0" not in elbmf("info", "tiles.csv").out
+
+
 @pytest.mark.parametrize(
     ("values", "threshold"),
     [([[1, 2], [0, 3]], 0), ([[-1, 1], [1, -1]], 0), ([[-2, -1], [0, 5]], 2), ([[0, 2.5]], 0)],

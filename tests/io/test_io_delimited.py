@@ -32,6 +32,8 @@ EXPECTED = [[1, 0, 1], [0, 1, 0]]
         "\ufeff1,0,1\n0,1,0\n",
         "1.0,0.0,1.0\n0.0,1.0,0.0\n",
         "True,FALSE,true\nfalse,TRUE,False\n",
+        "yes,No,YES\nno,Yes,no\n",
+        '\ufeff"id";"a";"b";"c"\r\n"p1";"yes";"no";"yes"\r\n"p2";"no";"yes";"no"\r\n',
         '"1","0","1"\n"0","1","0"\n',
         " 1, 0,1\n0,1 ,0\n",
         "1,0,1\n0,1.0,0\n",

@@ -53,6 +53,8 @@ def named(path, text, **options):
         # Ids that are partly numbers.
         ("17,1,0\nA3,0,1\nB,1,1\n", ROWS),
         ("true,false\nfalse,true\n", NONE),
+        ("yes,no\nno,yes\n", NONE),
+        ("No,a\np1,yes\np2,no\n", BOTH),
         # Missing values make neither a header nor row names, nor do they hide one.
         ("1,0,NA\n0,1,1\n", NONE),
         ("1,0,\n0,1,1\n", NONE),

@@ -21,6 +21,10 @@ def test_opens_without_errors_or_requests(browser, page):
     assert browser.text("h1") != ""
     assert browser.one("#title").text == "A report"
     assert f"{N} rows and {M} columns" in browser.one("#sentences").text
+    greatest = int(np.argmax([each["covered"] for each in full()["components"]]))
+    link = browser.one("#sentences a")
+    assert link.text == f"Component {greatest}"
+    assert link.get_attribute("href").endswith(f"#component-{greatest}")
     assert "Recall" in browser.one("#figures").text
     assert browser.one("#rank .chart").is_displayed()
     assert not browser.one("#plain").is_displayed()
@@ -117,7 +121,7 @@ def test_detail_of_a_component(browser):
     rows, columns = int(U[:, 1].sum()), int(V[1].sum())
     share = 100 * A[np.ix_(U[:, 1], V[1])].mean()
     lead = browser.until("return document.querySelector('.lead')?.textContent")
-    assert f"Component 1: {rows} rows share {columns} columns; {share:.0f} % of these" in lead
+    assert f"Component 1: {rows} rows share {columns} columns; {share:.0f}\u00a0% of these" in lead
     browser.run("document.querySelectorAll('.members')[1].id = 'all-rows'")
     while browser.all("#all-rows + .more"):
         count = len(browser.texts("#all-rows li"))
@@ -130,7 +134,7 @@ def test_detail_of_a_component(browser):
     fits = A[np.ix_(U[:, 1], V[1])].mean(axis=1)
     assert browser.texts("#all-rows .fit")[0] == f"{100 * fits.max():.0f} %"
     text = browser.one("#detail").text
-    for part in ("Where it errs", "Members that fit worst", "Outside, but would nearly fit"):
+    for part in ("Where it errs", "Members that fit worst", "Outside, nearest to it"):
         assert part in text
     assert browser.one(".block-picture canvas").is_displayed()
     assert browser.logs()[0] == []

@@ -19,6 +19,7 @@ from elbmf.io import SavedModel
 from elbmf.labels import component_labels
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
+from elbmf.oddities import NO_ZEROS
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import document
 from elbmf.report.limits import Limits, shortened
@@ -269,6 +270,15 @@ def test_warnings(info, words):
     U[:, 2] = 0
     made = said(np.eye(6), U, np.eye(3, 6), info=info)
     assert any(words in text for text in made["summary"]["warnings"])
+
+
+def test_ones_beside_missing_cells_alone_are_warned_of():
+    A = np.where(np.eye(6), 1, np.nan)
+    made = said(A, np.ones((6, 1)), np.ones((1, 6)))
+    assert NO_ZEROS in made["summary"]["warnings"]
+    A[0, 1] = 0
+    made = said(A, np.ones((6, 1)), np.ones((1, 6)))
+    assert NO_ZEROS not in made["summary"]["warnings"]
 
 
 def test_a_good_fit_has_no_warnings():

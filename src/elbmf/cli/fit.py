@@ -25,6 +25,7 @@ from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix import BooleanMatrix
+from elbmf.oddities import NO_ZEROS, without_zeros
 from elbmf.stored import StoredMatrix
 
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
@@ -77,6 +78,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+        if without_zeros(A.ones, A.cells, A.cells - A.known):
+            console.warn(NO_ZEROS)
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
             name = Path(args.data).name

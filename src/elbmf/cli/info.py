@@ -8,10 +8,11 @@ from typing import Any
 from elbmf.cli import models, summary
 from elbmf.cli.console import Console
 from elbmf.cli.figures import matrix_figures
-from elbmf.cli.matrices import add_reader_options, read_matrix
+from elbmf.cli.matrices import add_reader_options, other_columns, read_matrix
 from elbmf.cli.tables import figures, number, shorten, size, table
 from elbmf.errors import InputError
 from elbmf.io import SavedModel, is_slabs
+from elbmf.oddities import NO_ZEROS, without_zeros
 from elbmf.stored import StoredMatrix
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -48,11 +49,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return 0
     if is_slabs(Path(args.data)):
         args.format = "slabs"
-    found = matrix_figures(read_matrix(args.data, args))
+    matrix = read_matrix(args.data, args)
+    found = matrix_figures(matrix)
     if args.json:
         console.result_json({"file": args.data, **found})
     else:
-        console.result(_matrix_text(found, args.data))
+        others = [] if found["boolean"] else other_columns(matrix)
+        console.result(_matrix_text(found, args.data, others))
     return 0
 
 
@@ -64,7 +67,7 @@ def _verify(args: argparse.Namespace, console: Console) -> None:
     console.note(f"{args.data}: all is as it was written.")
 
 
-def _matrix_text(found: dict[str, Any], path: str) -> str:
+def _matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
     rows, columns = found["shape"]
     pairs = [
         ("shape", f"{number(rows)} rows × {number(columns)} columns"),
@@ -103,6 +106,10 @@ def _matrix_text(found: dict[str, Any], path: str) -> str:
             "zscore, e.g.\n"
             f"  elbmf fit {path} --binarize {found['suggested_threshold']:g} -k 20 -o result"
         )
+    if others:
+        text += f"\nAll columns are 0/1 but {', '.join(others)}: leave out what does not belong"
+    if without_zeros(found["ones"], rows * columns, found["missing"]):
+        text += f"\n\n{NO_ZEROS}"
     return text
 
 

@@ -16,8 +16,9 @@ from elbmf.cli.console import Console
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read, to_slabs
+from elbmf.io.cells import shown
 from elbmf.io.model import BINARIZE_LIMITS
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix import BooleanMatrix, NotBooleanError
 from elbmf.sizes import bytes_of
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "boolean",
     "learned_boolean",
     "model_binarize",
+    "other_columns",
     "read_matrix",
     "reader_options",
     "within_memory",
@@ -186,10 +188,36 @@ def learned_boolean(
         if isinstance(binarize, str):
             binarizer = binarizer_of(binarize).fit(table.values)
         A = BooleanMatrix.from_array(binarizer.transform(table.values))
+    except NotBooleanError as error:
+        raise InputError(f"{path}: {_strangers(table)}{error}") from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     limits = getattr(binarizer, "limits_", np.empty(0))
     return A, {BINARIZE_LIMITS: limits.tolist()} if limits.size else {}
+
+
+def _strangers(table: LabelledMatrix) -> str:
+    """Say which few columns are not 0/1 while all others are, such as an age beside mutations."""
+    names = other_columns(table)
+    if not names:
+        return ""
+    listed = ", ".join(map(shown, names))
+    return (
+        f"All columns but {listed} are 0/1: leave out what does not belong with them. "
+        if len(names) > 1
+        else f"All columns but {listed} are 0/1: leave it out if it does not belong with them. "
+    )
+
+
+def other_columns(table: LabelledMatrix) -> list[str]:
+    """Return the names of the columns that are not 0/1, where these are few and others are."""
+    values = table.values
+    known = ~np.isnan(values.data) if values.dtype.kind == "f" else np.ones(values.nnz, np.bool_)
+    columns = np.unique(values.indices[known & (values.data != 1)])
+    if columns.size > min(_SHOWN, (table.shape[1] - 1) // 2):
+        return []
+    labels = table.column_labels()
+    return [labels[at] for at in columns]
 
 
 def model_binarize(

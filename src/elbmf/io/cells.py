@@ -16,7 +16,7 @@ __all__ = [
     "shown",
 ]
 
-_BOOLEANS = {"true": 1.0, "false": 0.0}
+_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _MISSING = {"", "na", "nan", "null", "?"}
 # With some a missing value, with others a plain no, so neither is guessed.
 _UNCLEAR = {"n/a", "#n/a", "none", "nil", ".", "-"}
@@ -46,7 +46,7 @@ def is_missing(cell: str) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number, or true or false."""
+    """Whether a cell is a finite number, or true, false, yes or no."""
     try:
         return not math.isnan(parse_cell(cell))
     except CellError:
@@ -64,7 +64,7 @@ def is_text(cell: str) -> bool:
 
 
 def parse_cell(cell: str) -> float:
-    """Return the number in a cell: true and false count as 1 and 0, a missing value is NaN.
+    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN.
 
     Parameters
     ----------

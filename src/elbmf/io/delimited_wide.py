@@ -205,13 +205,15 @@ class WideReader:
                 parse_cell(cell)
             except CellError as error:
                 advice = (
-                    "Cells must be 0 or 1, true or false, or numbers; empty or NA where a value "
-                    "is missing."
+                    "Cells must be 0 or 1, true or false, yes or no, or numbers; empty or NA where "
+                    "a value is missing."
                 )
                 if is_text(cell) and position == 0 and not self.named_rows:
                     advice += " If the first column holds row names, pass row_names=True."
                 elif is_text(cell) and self.column_names is None:
                     advice += " If the first line is a header, pass header=True."
+                elif is_text(cell):
+                    advice += " A column of words, such as a diagnosis, is to be left out."
                 return FileFormatError(
                     f"{self.text.path}, line {line}, {self._column(position)}: {error}. {advice}"
                 )

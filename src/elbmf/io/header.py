@@ -1,8 +1,9 @@
 """Whether a text table begins with a header line and with a column of row names.
 
 The rules, for what the caller leaves on "auto". They look at the first lines of the file; a
-*text* is a cell that is neither a number, true or false, nor a sign for a missing value. Missing
-values speak neither for names nor against them: among cells of only 0 and 1 there may be some.
+*text* is a cell that is neither a number, true, false, yes or no, nor a sign for a missing value.
+Missing values speak neither for names nor against them: among cells of only 0 and 1 there may be
+some.
 
 The first column holds row names when one of these is so:
 
@@ -207,7 +208,7 @@ def _is_title(cell: str) -> bool:
 
 
 def _is_binary(rows: Iterable[Sequence[str]]) -> bool:
-    """Whether all cells that are not missing are 0 or 1 (or true or false)."""
+    """Whether all cells that are not missing are 0 or 1 (or true, false, yes or no)."""
     seen: set[str] = set()
     for cells in rows:
         seen.update(cells)

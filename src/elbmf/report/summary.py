@@ -12,6 +12,7 @@ from elbmf.criteria import CRITERIA
 from elbmf.estimators import METHODS
 from elbmf.metrics import measures_of
 from elbmf.numerals import counted, number, percent
+from elbmf.oddities import NO_ZEROS, without_zeros
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits, shortened
@@ -207,7 +208,8 @@ def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Ra
         text = (
             "The method itself found how many components it needs."
             if asked is None and "parameters" in info
-            else f"The number of components, {number(facts.k)}, was given."
+            else f"{counted(facts.k, 'component')} {'was' if facts.k == 1 else 'were'} asked for; "
+            "elbmf rank compares numbers."
         )
         return Rank(chosen=False, text=text, curve=None)
     title = TITLES.get(search.get("criterion", ""), str(search.get("criterion")))
@@ -274,6 +276,8 @@ def _warnings(facts: Facts, made: Summary) -> list[str]:
             f" cells were wrong then, {number(facts.cover.loss)} are now. All figures are of the "
             "data as it is now."
         )
+    if without_zeros(made["ones"], made["rows"] * made["columns"], made["missing"]):
+        said.append(NO_ZEROS)
     return said + _unused(facts, made) + _poor(made) + _worthless(facts)
 
 

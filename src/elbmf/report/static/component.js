@@ -15,9 +15,9 @@ function componentSentence({ component, rows, columns, precision, recall, covere
 }
 
 function aloneText(share) {
-  if (share === 1) return ", which no other component covers";
-  if (share === 0) return ", all of which others cover, too";
-  return `; no other component covers ${percent(share)} of these`;
+  if (share === 1) return ", which are in no other component";
+  if (share === 0) return ", all of which are in others, too";
+  return `; ${percent(share)} of these are in no other component`;
 }
 
 function savingText(bits) {
@@ -64,7 +64,7 @@ async function componentDetail(report, axes, number, showInMatrix) {
   return {
     title,
     content: [
-      make("p.lead", null, componentSentence(each)),
+      make("p.lead", null, unbroken(componentSentence(each))),
       each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
       each.rows && each.columns ? make(
         "button.controls",
@@ -92,7 +92,7 @@ async function componentDetail(report, axes, number, showInMatrix) {
         each.rows > FIRST_MEMBERS ? lines(row, each.weak_rows) : null,
       )),
       block(
-        "Outside, but would nearly fit",
+        "Outside, nearest to it",
         pair(lines(column, each.near_columns), lines(row, each.near_rows)),
       ),
       overlapsOf(each),

@@ -96,7 +96,7 @@ function swatch(kind, text) {
 }
 
 /** What the colours of a mode mean. */
-function legendOf(grid, mode, full) {
+function legendOf(grid, mode, full, missing) {
   const errors = [
     swatch("hit", "covered ones"),
     swatch("missed", "missed ones"),
@@ -107,6 +107,7 @@ function legendOf(grid, mode, full) {
     data: [swatch("one", "ones")],
     reconstruction: [swatch("one", "covered cells")],
   }[mode];
+  if (missing && mode === "errors") keys.push(make("span.note", null, "missing cells are left blank"));
   if (grid.exact) return keys;
   return [...keys, make("span.note", null, `full colour from ${percent(full)} of a bin’s cells`)];
 }

@@ -11,7 +11,7 @@ async function start() {
   startTheme();
   byId("app").hidden = false;
   byId("plain").hidden = true;
-  showSummary(report);
+  showSummary(report, axes);
   new ComponentsTable(report, axes, indexes).show();
   const matrix = await showMatrix(report, axes);
   performance.mark("elbmf-shown");

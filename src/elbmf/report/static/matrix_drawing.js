@@ -32,7 +32,7 @@ function drawMatrix(view) {
   context.strokeStyle = css(colour("rule"));
   context.strokeRect(GUTTER.left - 0.5, GUTTER.top - 0.5, plot.width + 0.5, plot.height + 0.5);
   drawTicks(view, context);
-  put(byId("matrix-legend"), legendOf(view.grid, view.mode, picture.full));
+  put(byId("matrix-legend"), legendOf(view.grid, view.mode, picture.full, view.report.summary.missing));
 }
 
 /**

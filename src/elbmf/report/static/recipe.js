@@ -92,7 +92,7 @@ function stagesOf({ stages }) {
 
 function runsOf(losses) {
   if (losses.length < 2) return null;
-  const best = Math.min(...losses);
+  const best = losses.indexOf(Math.min(...losses));
   return make(
     "div",
     null,
@@ -106,7 +106,7 @@ function runsOf(losses) {
         losses.slice(0, 20).map((loss, i) => make(
           "tr",
           null,
-          make("td", null, `run ${i}${loss === best ? ", the best" : ""}`),
+          make("td", null, `run ${i}${i === best ? ", the best" : ""}`),
           make("td", null, whole(loss), bar(loss / Math.max(...losses, 1))),
         )),
       ),

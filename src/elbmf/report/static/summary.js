@@ -8,15 +8,21 @@ const MEASURES = [
   ["recall_star", "Recall*", percent, "of the ones without noise are covered"],
 ];
 
+const MOST_IN_SENTENCE = 6;
+
 function figure(term, value, note) {
   return make("div", null, make("dt", null, term), make("dd", null, make("b", null, value), note));
 }
 
-function showSummary(report) {
+function showSummary(report, axes) {
   const { summary } = report;
   put(byId("title"), nameText(report.title));
   document.title = visibleName(report.title, 80);
-  put(byId("sentences"), summary.sentences.map((each) => [make("p", null, each), " "]));
+  put(
+    byId("sentences"),
+    summary.sentences.map((each) => [make("p", null, unbroken(each)), " "]),
+    greatestOf(report.components, axes.column),
+  );
   put(byId("warnings"), warnings(summary.warnings));
   const measures = summary.measures ?? {};
   put(
@@ -44,6 +50,23 @@ function showSummary(report) {
       ),
   );
   put(byId("rank"), rankOf(summary));
+}
+
+/** The component that covers most, in words: what a component is, by an example. */
+function greatestOf(components, axis) {
+  const size = ({ covered, rows, columns }) => covered ?? rows * columns;
+  const [first] = [...components].sort((a, b) => size(b) - size(a));
+  if (!first || !size(first)) return null;
+  const best = first.top_columns.slice(0, MOST_IN_SENTENCE).map(([line]) => line);
+  const more = first.columns - best.length;
+  return make(
+    "p",
+    null,
+    make("a", { href: `#component-${first.component}` }, `Component ${first.component}`),
+    `, which covers most: ${counted(first.rows, "row")} with `,
+    axis.list(best, 30),
+    more > 0 ? ` and ${counted(more, "other column")}.` : ".",
+  );
 }
 
 function usedNote({ used, components, method, seconds }) {

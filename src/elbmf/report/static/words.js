@@ -26,6 +26,11 @@ function percent(share) {
   return `${Number(value.toFixed(digits))} %`;
 }
 
+/** A sentence in which no line ends between a number and its %. */
+function unbroken(sentence) {
+  return sentence.replaceAll(" %", "\u00a0%");
+}
+
 /** A measure of agreement, which is easier compared with as many digits. */
 function agreement(number) {
   return number.toFixed(3);
