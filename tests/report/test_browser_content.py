@@ -83,3 +83,28 @@ def test_everything_opens_without_an_error(browser, make):
     assert errors == []
     assert {request.partition("#")[0] for request in requests} == {address}
     assert browser.run("return document.querySelectorAll('script').length") < 10
+
+
+def test_missing_cells_are_told_from_zeros(browser):
+    values = np.array([[1, np.nan, 0], [1, 1, 0]])
+    model = SavedModel(np.ones((2, 1)), np.array([[1, 1, 0]]), ["r", "s"], ["a", "b", "c"], {})
+    browser.open_page(render(document(model, BooleanMatrix.from_array(values))))
+    assert "missing cells are left blank" in browser.one("#matrix-legend").text
+    readout = "return document.getElementById('matrix-readout').innerText"
+    told, before = {}, browser.run(readout)
+    for across in (0.2, 0.5, 0.9):
+        for down in (0.3, 0.8):
+            box = browser.one("#matrix-canvas").rect
+            browser.at("#matrix-canvas", across * box["width"], down * box["height"]).perform()
+            browser.until(f"{readout} !== arguments[0]", before)
+            before = browser.run(readout)
+            name, cell, *_ = before.splitlines()
+            told[name] = cell
+    assert told == {
+        "r × a": "a one, covered",
+        "s × a": "a one, covered",
+        "r × b": "missing",
+        "s × b": "a one, covered",
+        "r × c": "a zero, or missing",
+        "s × c": "a zero, or missing",
+    }

@@ -213,7 +213,10 @@ class WideReader:
                 elif is_text(cell) and self.column_names is None:
                     advice += " If the first line is a header, pass header=True."
                 elif is_text(cell):
-                    advice += " A column of words, such as a diagnosis, is to be left out."
+                    advice += (
+                        " Write 1 and 0 for other words; leave out a column that does not belong, "
+                        "such as a diagnosis."
+                    )
                 return FileFormatError(
                     f"{self.text.path}, line {line}, {self._column(position)}: {error}. {advice}"
                 )

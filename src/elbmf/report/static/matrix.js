@@ -9,7 +9,7 @@ class MatrixView {
     this.report = report;
     this.axes = axes;
     this.grid = grid;
-    this.places = new Places(axes, grid);
+    this.places = new Places(axes, grid, report.summary.missing);
     this.canvas = byId("matrix-canvas");
     this.frame = byId("matrix-frame");
     this.mode = modesOf(grid)[0];

@@ -5,9 +5,10 @@ const MOST_LINES_OF_BIN = 2000;
 const MOST_COMPONENTS_TOLD = 8;
 
 class Places {
-  constructor(axes, grid) {
+  constructor(axes, grid, missing) {
     this.axes = axes;
     this.grid = grid;
+    this.missing = missing;
     this.lines = null;
     this.ready = once(async () => {
       const [row, column] = await Promise.all(
@@ -33,7 +34,7 @@ class Places {
       .map(componentLink);
     return [
       make("div", null, this.names("row", bin.row), " × ", this.names("column", bin.column)),
-      make("div", null, this.cells(bin)),
+      make("div", null, this.cells(bin, components.length > 0)),
       make(
         "div",
         null,
@@ -56,14 +57,17 @@ class Places {
     return [named(low), " … ", named(high - 1), ` (${counted(high - low, kind)})`];
   }
 
-  cells({ row, column }) {
+  cells({ row, column }, held) {
     const { grid } = this;
     const at = row * grid.columns + column;
     const [hit, missed, extra] = [grid.hit, grid.missed, grid.extra].map((part) => part?.[at] ?? 0);
     if (grid.exact) {
       if (!grid.missed) return hit ? "covered" : "not covered";
       if (hit || missed) return hit ? "a one, covered" : "a one, missed";
-      return extra ? "a zero, but covered" : "a zero";
+      if (extra) return "a zero, but covered";
+      // What is covered and known is either a one or an extra.
+      if (held && this.missing) return "missing";
+      return this.missing ? "a zero, or missing" : "a zero";
     }
     const [ones, covered, lacking, zeros] = [hit + missed, hit, missed, extra].map((each) =>
       percent(each / 255),
