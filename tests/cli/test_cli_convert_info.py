@@ -162,7 +162,7 @@ def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
     run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
     run.assert_error("patients.csv: All columns but 'age' are 0/1", "got 61 at row 0, column 0")
     Path("words.csv").write_text("id,TP53,type\np1,0,lung\np2,1,colon\n")
-    elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "Write 1 and 0 for other words")
+    elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "Write 1 and 0")
 
 
 def test_ones_beside_empty_cells_are_warned_of(elbmf: Any) -> None:
