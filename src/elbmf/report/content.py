@@ -157,7 +157,6 @@ class Content:
             "label_of_rows": None,
             "trace": trace_of(facts.model.info, limits),
             "recipe": recipe_of(facts.model.info, limits),
-            "component_order": facts.order.components.tolist(),
             "sets_title": self._sets_title and shortened(self._sets_title, limits.name),
             "title": shortened(self._title or _default_title(facts), limits.name),
         }

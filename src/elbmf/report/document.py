@@ -238,9 +238,9 @@ class Recipe(TypedDict):
 class Document(TypedDict):
     """A whole report.
 
-    ``components`` are in the order of the model, ``component_order`` in that of the matrix shown.
-    ``label_of_rows`` (u2) has for each row that is kept the position of its label in
-    ``labels["classes"]``, 65535 for none. ``sets_title`` names the file of known sets of columns.
+    ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
+    kept the position of its label in ``labels["classes"]``, 65535 for none. ``sets_title`` names
+    the file of known sets of columns.
     """
 
     format: Literal["elbmf-report"]
@@ -249,7 +249,6 @@ class Document(TypedDict):
     summary: Summary
     rows: Axis
     columns: Axis
-    component_order: list[int]
     components: list[Component]
     matrix: Matrix
     labels: Labels | None

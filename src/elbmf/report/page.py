@@ -19,6 +19,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, cast
 
+from elbmf.numerals import counted, number, percent
 from elbmf.report.document import Axis, Component, Document, Member, Packed
 
 __all__ = ["render"]
@@ -138,8 +139,8 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
             "td",
             [
                 str(each["component"]),
-                f"{each['rows']:,}",
-                f"{each['columns']:,}",
+                number(each["rows"]),
+                number(each["columns"]),
                 _percent(each),
                 column_names.some(each["top_columns"], each["columns"]),
                 row_names.some(each["top_rows"], each["rows"]),
@@ -156,7 +157,7 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
             f"<p>{_text(summary['rank']['text'])}</p>",
             f"<table><thead>{_line('th', headers)}</thead>",
             *("<tbody>", *rows, "</tbody></table>"),
-            f"<p>and {left:,} more components</p>" if left else "",
+            f"<p>and {counted(left, 'more component')}</p>" if left else "",
         ]
     )
 
@@ -167,7 +168,7 @@ def _line(tag: str, cells: Iterable[str]) -> str:
 
 def _percent(component: Component) -> str:
     precision = component["precision"]
-    return "" if precision is None else f"{100 * precision:.0f} %"
+    return "" if precision is None else percent(precision)
 
 
 class _Names:

@@ -16,14 +16,15 @@ function short(number) {
   return Math.abs(number) >= 1000 ? WHOLE.format(Math.round(number)) : SHORT.format(number);
 }
 
-/** A share as a percentage, never rounded to all or nothing. */
+/** A share as a percentage, never rounded to all or nothing (as elbmf.numerals.percent has it). */
 function percent(share) {
   if (share === null || share === undefined) return UNKNOWN;
   const value = 100 * share;
   if (value > 0 && value < 0.01) return "< 0.01 %";
   if (value < 100 && value > 99.9) return "> 99.9 %";
-  const digits = value < 1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
-  return `${Number(value.toFixed(digits))} %`;
+  if (value === 0 || value === 100) return `${value} %`;
+  const digits = value < 1 ? 2 : value < 10 || value > 90 ? 1 : 0;
+  return `${value.toFixed(digits)} %`;
 }
 
 /** A measure of agreement, which is easier compared with as many digits. */
