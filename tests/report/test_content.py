@@ -21,8 +21,9 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import document
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
+from elbmf.shortening import shortened
 from elbmf.stored import store
 from strategies import boolean_factors, masked_factors
 

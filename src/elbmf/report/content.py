@@ -17,10 +17,11 @@ from elbmf.report.components import components_of
 from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, Member
 from elbmf.report.facts import Facts, facts_of
 from elbmf.report.known import KnownLabels, KnownSets
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
+from elbmf.shortening import shortened
 
 __all__ = ["MOST_BYTES", "Content", "document"]
 

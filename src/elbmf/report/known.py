@@ -15,9 +15,10 @@ from elbmf.errors import InputError
 from elbmf.labels import ComponentLabels, component_labels, is_known
 from elbmf.report.document import Enriched, LabelClass, Labels
 from elbmf.report.facts import Facts
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
 from elbmf.report.sides import NOWHERE
+from elbmf.shortening import shortened
 from elbmf.significance import adjusted_log_p, log_upper_tail
 
 __all__ = [

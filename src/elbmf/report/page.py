@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from elbmf.numerals import counted, number, percent
 from elbmf.report.document import Axis, Component, Document, Member, Packed
+from elbmf.shortening import shortened
 
 __all__ = ["render"]
 
@@ -199,8 +200,7 @@ class _Names:
         place = self._place(line)
         if self._names is None or place is None:
             return str(line)
-        name = self._names[place]
-        return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+        return shortened(self._names[place], _LONGEST_NAME)
 
 
 def _raw(packed: Packed) -> bytes:

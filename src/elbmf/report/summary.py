@@ -14,8 +14,9 @@ from elbmf.metrics import measures_of
 from elbmf.numerals import counted, number, percent
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.selection import TITLES
+from elbmf.shortening import shortened
 
 __all__ = ["data_name", "method_name", "summary_of"]
 
