@@ -8,10 +8,10 @@ import numpy as np
 
 from elbmf import Asso, Primp, RoundedNMF
 from elbmf.estimators import METHODS
+from elbmf.plots.matrix import EXTRA, MISSED
 from pictures.style import (
     BLUE,
     ORANGE,
-    PINK,
     bare,
     curve_axis,
     legend_of_errors,
@@ -71,7 +71,7 @@ def _by_rows_seen(ax: Any, A: Any, model: Any) -> None:
 
 def _training(ax: Any, A: Any, model: Any) -> None:
     curve_axis(ax, "errors in a batch", "step")
-    for name, color in (("missed", ORANGE), ("extra", PINK)):
+    for name, color in (("missed", MISSED), ("extra", EXTRA)):
         smooth = np.convolve(model.history_[name], np.full(100, 0.01), mode="valid")
         ax.plot(smooth, color=color)
 

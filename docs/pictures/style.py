@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from elbmf.plots import OKABE_ITO, new_figure
+from elbmf.plots.matrix import EXTRA, MISSED
 
 INK = "#7c828c"
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = OKABE_ITO[:6]
 PALE = "#8a909a40"
+_HIT = "#a4aab4"
 
 # What an entry of a picture of errors is: 0 nothing, 1 covered one, 2 missed one, 3 extra.
-_CELLS = ListedColormap(["#00000000", SKY, ORANGE, PINK])
+_CELLS = ListedColormap(["#00000000", _HIT, MISSED, EXTRA])
 ONES = ListedColormap(["#00000000", BLUE])
 
 # Rows and columns of the tiles.
@@ -89,7 +91,7 @@ def legend_of_errors(figure: Any) -> None:
     """Say below the axes what the colours of `show_errors` are."""
     from matplotlib.patches import Patch
 
-    named = {"covered one": SKY, "missed one": ORANGE, "covered zero": PINK}
+    named = {"covered one": _HIT, "missed one": MISSED, "covered zero": EXTRA}
     figure.legend(
         handles=[Patch(color=color, label=name) for name, color in named.items()],
         loc="outside lower center",
