@@ -45,6 +45,14 @@ def test_clicking_a_place_opens_its_component(opened):
     assert opened.run("return location.hash") in [f"#component-{each}" for each in held]
 
 
+def test_enter_opens_what_is_in_the_middle(opened):
+    held = np.flatnonzero(U[order_of(U)[N // 2]] & V[:, order_of(V.T)[M // 2]])
+    opened.run("document.getElementById('matrix-frame').focus()")
+    opened.press(Keys.ENTER)
+    shown = opened.until("return document.getElementById('detail').dataset.shown")
+    assert shown in [f"component-{each}" for each in held]
+
+
 def test_matrix_zooms_and_moves(opened):
     opened.until("return document.getElementById('matrix-canvas').clientWidth > 0")
     canvas = opened.one("#matrix-canvas")

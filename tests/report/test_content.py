@@ -20,7 +20,7 @@ from elbmf.labels import component_labels
 from elbmf.matrix import BooleanMatrix
 from elbmf.metrics import measures
 from elbmf.report import KnownLabels, KnownSets
-from elbmf.report.content import document
+from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
 from elbmf.shortening import shortened
@@ -40,6 +40,10 @@ HOSTILE = [
     "twice",
     "\u2028\0\ud800",
 ]
+
+
+def document(model, A, most_bytes=MOST_BYTES, **options):
+    return Content(model, A, **options).within(most_bytes)
 
 
 def said(A, U, V, missing=None, info=None, **options):

@@ -23,25 +23,10 @@ from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
 from elbmf.shortening import shortened
 
-__all__ = ["MOST_BYTES", "Content", "document"]
+__all__ = ["MOST_BYTES", "Content"]
 
 MOST_BYTES = 9_000_000
 """What a document takes at most, as JSON; the page has more around it."""
-
-
-def document(
-    model: SavedModel, A: BooleanMatrix | None, *, most_bytes: int = MOST_BYTES, **options: Any
-) -> Document:
-    """Say all that a report says, within some bytes.
-
-    Parameters
-    ----------
-    model, A, **options
-        As for `Content`.
-    most_bytes : int
-        As for `Content.within`.
-    """
-    return Content(model, A, **options).within(most_bytes)
 
 
 class Content:
@@ -101,7 +86,7 @@ class Content:
         self._ranks, self._title, self._notes = ranks, title, notes
         self._cache: dict[str, tuple[Any, Any]] = {}
 
-    def within(self, most_bytes: int) -> Document:
+    def within(self, most_bytes: int = MOST_BYTES) -> Document:
         """Say as much as fits: what is largest is halved until the rest does.
 
         Parameters

@@ -13,14 +13,14 @@ import html
 import json
 import math
 import re
-import zlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from string import Template
-from typing import Any, cast
+from typing import Any
 
 from elbmf.numerals import counted, number, percent
-from elbmf.report.document import Axis, Component, Document, Member, Packed
+from elbmf.report.document import Axis, Component, Document, Member
+from elbmf.report.packing import unpacked
 from elbmf.shortening import shortened
 
 __all__ = ["render"]
@@ -177,8 +177,8 @@ class _Names:
 
     def __init__(self, axis: Axis) -> None:
         names, kept = axis["names"], axis["kept"]
-        self._names = None if names is None else cast(list[str], json.loads(_raw(names)))
-        self._places = None if kept is None else {line: i for i, line in enumerate(_numbers(kept))}
+        self._names = None if names is None else unpacked(names)
+        self._places = None if kept is None else {line: i for i, line in enumerate(unpacked(kept))}
 
     def some(self, members: Sequence[Member], total: int) -> str:
         """Join the first names, and say when there are more."""
@@ -201,13 +201,3 @@ class _Names:
         if self._names is None or place is None:
             return str(line)
         return shortened(self._names[place], _LONGEST_NAME)
-
-
-def _raw(packed: Packed) -> bytes:
-    return zlib.decompress(base64.b64decode(packed["data"]), wbits=-15)
-
-
-def _numbers(packed: Packed) -> Sequence[int]:
-    width = int(packed["type"][1:])
-    raw = _raw(packed)
-    return [int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)]

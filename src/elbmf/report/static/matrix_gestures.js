@@ -95,6 +95,7 @@ function startGestures(view) {
   frame.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== frame) return;
     if (event.key === "Enter") {
+      if (!view.bin) lookAtMiddle(view);
       view.openAt(view.bin);
     } else if (Object.hasOwn(keys, event.key)) {
       event.preventDefault();

@@ -74,15 +74,15 @@ function tiny(number) {
 
 /**
  * A name as it can be shown: control characters as pictures of them, what is not text replaced,
- * not longer than a few lines.
+ * and of a long one head and tail.
  */
 function visibleName(name, longest = LONGEST_NAME) {
-  const characters = name.length > 4 * longest ? name.slice(0, 4 * longest) : name;
-  const tame = characters
+  const tame = name
     .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
     .replace(/[\u007f-\u009f]|\p{Surrogate}/gu, "\ufffd");
   const letters = Array.from(tame);
-  return letters.length <= longest && characters === name
-    ? tame
-    : `${letters.slice(0, longest - 1).join("")}…`;
+  if (letters.length <= longest) return tame;
+  const tail = Math.floor((longest - 1) / 3);
+  const ends = [letters.slice(0, longest - 1 - tail), letters.slice(letters.length - tail)];
+  return ends.map((each) => each.join("")).join("…");
 }
