@@ -101,6 +101,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "backreferences_dir": None,
+    "capture_repr": (),
+    "within_subsection_order": "ExampleTitleSortKey",
 }
 
 

@@ -11,6 +11,8 @@ from elbmf.estimators import METHODS
 from elbmf.plots.matrix import EXTRA, MISSED
 from pictures.style import (
     BLUE,
+    EXTRA,
+    MISSED,
     ORANGE,
     bare,
     curve_axis,

@@ -9,16 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from elbmf.plots import OKABE_ITO, new_figure
-from elbmf.plots.matrix import EXTRA, MISSED
+from elbmf.plots.matrix import EXTRA, HIT, MISSED
 
 INK = "#7c828c"
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY = OKABE_ITO[:6]
 PALE = "#8a909a40"
-_HIT = "#a4aab4"
 
 # What an entry of a picture of errors is: 0 nothing, 1 covered one, 2 missed one, 3 extra.
-_CELLS = ListedColormap(["#00000000", _HIT, MISSED, EXTRA])
-ONES = ListedColormap(["#00000000", BLUE])
+_CELLS = ListedColormap(["#00000000", HIT, MISSED, EXTRA])
+ONES = ListedColormap(["#00000000", INK])
 
 # Rows and columns of the tiles.
 _TILES = ((0, 14, 0, 22), (9, 23, 16, 36), (19, 32, 31, 50), (27, 40, 44, 60))
@@ -91,7 +90,7 @@ def legend_of_errors(figure: Any) -> None:
     """Say below the axes what the colours of `show_errors` are."""
     from matplotlib.patches import Patch
 
-    named = {"covered one": _HIT, "missed one": MISSED, "covered zero": EXTRA}
+    named = {"covered one": HIT, "missed one": MISSED, "covered zero": EXTRA}
     figure.legend(
         handles=[Patch(color=color, label=name) for name, color in named.items()],
         loc="outside lower center",

@@ -66,7 +66,7 @@ def reordered_matrix(
         The data; without it, only the reconstruction can be drawn.
     what : {"data", "reconstruction", "errors"}, default="data"
         Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
-        blue, covered zeros in red, what is right in grey. Missing cells are sand-coloured.
+        blue, covered zeros in orange, what is right in grey. Missing cells are sand-coloured.
     order : BlockOrder, optional
         Which rows and columns are drawn, and in which order; that of `elbmf.views.block_order` by
         default.
