@@ -8,7 +8,6 @@ import numpy as np
 
 from elbmf import Asso, Primp, RoundedNMF
 from elbmf.estimators import METHODS
-from elbmf.plots.matrix import EXTRA, MISSED
 from pictures.style import (
     BLUE,
     EXTRA,
