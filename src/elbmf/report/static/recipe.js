@@ -76,11 +76,11 @@ function stagesOf({ stages }) {
 
 function runsOf(losses) {
   if (losses.length < 2) return null;
-  const best = Math.min(...losses);
+  const best = losses.indexOf(Math.min(...losses));
   const rest = losses.slice(MOST_RUNS);
   const rows = losses
     .slice(0, MOST_RUNS)
-    .map((loss, i) => [`run ${i}${loss === best ? ", the best" : ""}`, loss]);
+    .map((loss, i) => [`run ${i}${i === best ? ", the best" : ""}`, loss]);
   return make(
     "div",
     null,
