@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from elbmf.errors import InputError
-from elbmf.labels import clustering_scores, component_labels, is_known
+from elbmf.labels import clustering_scores, component_labels, is_known, label_codes
 from strategies import boolean_arrays
 
 
@@ -104,3 +104,13 @@ def test_labels_that_do_not_fit(labels, message):
 def test_clusters_that_do_not_fit():
     with pytest.raises(InputError, match="1 labels for 2 clustered rows"):
         clustering_scores(["a"], [0, 1])
+
+
+def test_codes_say_which_label_each_row_has():
+    classes, codes = label_codes(["b", None, "a", "", "b"])
+    assert classes == ["a", "b"]
+    assert codes.tolist() == [1, -1, 0, -1, 1]
+    classes, codes = label_codes(np.array([10.0, np.nan, 9.0]))
+    assert classes == [9, 10]
+    assert codes.tolist() == [1, -1, 0]
+    assert label_codes([None])[0] == []

@@ -9,7 +9,8 @@ from elbmf.numerals import counted, percent
     ("share", "text"),
     [
         (0, "0 %"),
-        (0.0004, "less than 0.1 %"),
+        (0.00004, "less than 0.01 %"),
+        (0.0004, "0.04 %"),
         (0.046, "4.6 %"),
         (0.5, "50 %"),
         (0.8748, "87 %"),

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
-from elbmf.views import BlockOrder, block_order, component_overlap, error_grid, support
+from elbmf.views import (
+    BlockOrder,
+    best_first,
+    block_order,
+    component_overlap,
+    error_grid,
+    stretches,
+    support,
+)
 from strategies import boolean_factors, masked_factors
 
 
@@ -44,6 +52,17 @@ def test_a_grid_counts_the_cells_of_its_bins(drawn, R, C, seed):
         np.testing.assert_array_equal(getattr(grid, name), counted, err_msg=name)
     assert ((grid.share(grid.ones) >= 0) & (grid.share(grid.ones) <= 1)).all()
     assert grid.exact == (grid.shape == ones.shape)
+
+
+@given(boolean_factors())
+def test_a_grid_without_data_counts_what_is_covered(drawn):
+    A, U, V = drawn
+    order = block_order(U, V)
+    known, unknown = (error_grid(data, U, V, order, (9, 7)) for data in (A, None))
+    np.testing.assert_array_equal(unknown.covered, known.covered)
+    np.testing.assert_array_equal(unknown.cells, known.cells)
+    assert not unknown.ones.any()
+    assert not unknown.hits.any()
 
 
 @given(boolean_factors())
@@ -158,3 +177,20 @@ def test_support_does_not_depend_on_how_many_lines_are_counted_at_a_time(monkeyp
     pieces = support(A, U, V)
     np.testing.assert_array_equal(pieces.rows, whole.rows)
     np.testing.assert_array_equal(pieces.columns, whole.columns)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1))
+def test_those_come_first_that_fit_best_then_those_with_fewest_ones_elsewhere(lines):
+    inside, in_all = np.array(lines).T
+    wanted = sorted(range(len(lines)), key=lambda at: (-inside[at], in_all[at]))
+    assert best_first(inside, in_all).tolist() == wanted
+    assert best_first(inside[:, None], in_all[:, None])[:, 0].tolist() == wanted
+    without = sorted(range(len(lines)), key=lambda at: in_all[at])
+    assert best_first(None, in_all).tolist() == without
+
+
+@given(st.sets(st.integers(0, 30)))
+def test_stretches_are_runs_of_neighbours(places):
+    begins, ends = stretches(np.array(sorted(places), dtype=np.int64))
+    assert [at for a, b in zip(begins, ends, strict=True) for at in range(a, b)] == sorted(places)
+    assert all(end < begin for end, begin in zip(ends[:-1], begins[1:], strict=True))

@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from elbmf.errors import InputError
 
-__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known"]
+__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known", "label_codes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +121,10 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
             f"The labels must be one for each of the {members.shape[0]} rows of U; got "
             f"{len(labels)}."
         )
-    known = is_known(labels)
-    members = members[known].astype(bool).astype(np.int64)
+    classes, codes = label_codes(labels)
+    members = members[codes >= 0].astype(bool).astype(np.int64)
+    codes = codes[codes >= 0]
     n = members.shape[0]
-    classes, codes = np.unique(_comparable(labels, known), return_inverse=True)
     indicators = sparse.csr_array(
         (np.ones(n, dtype=np.int64), codes, np.arange(n + 1)), shape=(n, len(classes))
     )
@@ -132,7 +132,7 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
     in_component = members.sum(axis=0)
     in_class = np.bincount(codes, minlength=len(classes))
     return ComponentLabels(
-        classes.tolist(), _binary_nmi(both, in_component, in_class, n), both, in_component, in_class
+        classes, _binary_nmi(both, in_component, in_class, n), both, in_component, in_class
     )
 
 
@@ -162,6 +162,14 @@ def clustering_scores(
         "nmi": float(normalized_mutual_info_score(truth, found)),
         "ari": float(adjusted_rand_score(truth, found)),
     }
+
+
+def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Return the distinct labels in their order, and which of them each row has; -1 for none."""
+    known = is_known(labels)
+    codes = np.full(len(known), -1, dtype=np.int64)
+    classes, codes[known] = np.unique(_comparable(labels, known), return_inverse=True)
+    return classes.tolist(), codes
 
 
 def is_known(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:

@@ -39,10 +39,11 @@ def counted(count: int, noun: str) -> str:
 def percent(value: float) -> str:
     """Write a share in percent: 100 % only where it is all, 0 % only where it is nothing."""
     hundredths = 100 * value
-    if 0 < hundredths < 0.1:
-        return "less than 0.1 %"
+    if 0 < hundredths < 0.01:
+        return "less than 0.01 %"
     if 99.9 < hundredths < 100:
         return "more than 99.9 %"
-    if 0 < hundredths < 10 or 90 < hundredths < 100:
-        return f"{hundredths:.1f} %"
-    return f"{hundredths:.0f} %"
+    if hundredths in (0, 100):
+        return f"{hundredths:.0f} %"
+    digits = 2 if hundredths < 1 else 1 if hundredths < 10 or hundredths > 90 else 0
+    return f"{hundredths:.{digits}f} %"

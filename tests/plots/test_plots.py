@@ -14,6 +14,7 @@ import elbmf
 from elbmf import plots
 from elbmf.comparison import Result
 from elbmf.errors import InputError, MissingExtraError
+from elbmf.estimators.saving import saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.labels import component_labels
 from elbmf.matrix import BooleanMatrix
@@ -342,9 +343,10 @@ def test_a_model_is_taken_in_any_form():
     subject = Subject.of((U, V), LabelledMatrix(cells, rows, columns), row_names=range(60))
     assert (subject.name(0, 7), subject.name(1, 9)) == ("7", "c9")
     assert Subject.of((U, V)).name(1, 9) == "9"
-    # An estimator reads values as it did when it was fitted.
+    # An estimator reads values as it did when it was fitted, and so does what is saved of it.
     model = elbmf.GreConD(3, binarize=4).fit(10 * cells)
-    np.testing.assert_array_equal(Subject.of(model, 10 * cells).A.to_csr().toarray(), cells)
+    for each in (model, saved_model(model)):
+        np.testing.assert_array_equal(Subject.of(each, 10 * cells).A.to_csr().toarray(), cells)
 
 
 def test_what_is_no_model_is_told():

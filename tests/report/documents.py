@@ -97,7 +97,6 @@ def document(
         },
         "rows": _axis(A, U, V.T, row_order, row_names, data),
         "columns": _axis(A.T, V.T, U, column_order, column_names, data),
-        "component_order": list(range(k)),
         "components": components,
         "matrix": _grid(A, covered, row_order, column_order, data, 200),
         "labels": _labels(U, classes, labels) if labels else None,
@@ -246,7 +245,7 @@ def _component(component, A, U, V, holders, row_order, column_order, data):
 
 def _ranked(A, members, partners):
     fits = A[:, partners].sum(axis=1) / max(int(partners.sum()), 1)
-    lines = sorted(np.flatnonzero(members), key=lambda line: -fits[line])
+    lines = sorted(np.flatnonzero(members), key=lambda line: (-fits[line], A[line].sum()))
     return [(int(line), float(fits[line])) for line in lines]
 
 

@@ -5,6 +5,7 @@ from browsing import Keys
 from documents import document, factors
 from example import COLUMNS, LABELS, ROWS, A, K, M, N, U, V, full
 
+from elbmf.numerals import percent
 from elbmf.report.page import render
 
 
@@ -51,6 +52,18 @@ def test_table_sorts_by_each_column(opened):
         assert len(opened.all("th[aria-sort]")) == 1
     opened.one("#components-table th[data-key=component] button").click()
     assert shown() == list(range(K))
+
+
+def test_shares_are_written_as_in_sentences(browser):
+    shares = [0, 0.00003, 0.0004, 0.03, 0.0996, 0.5, 0.934, 0.9996, 1]
+    made = document(*factors(90, 40, len(shares)))
+    for each, share in zip(made["components"], shares, strict=True):
+        each["precision"] = share
+    browser.open_page(render(made))
+    written = [
+        percent(share).replace("less than", "<").replace("more than", ">") for share in shares
+    ]
+    assert browser.texts("#components-table td.precision") == written
 
 
 def test_components_are_found_by_the_name_of_a_member(opened):
@@ -119,9 +132,9 @@ def test_detail_of_a_component(browser):
         render(document(A, U, V, row_names=[f"r{i}" for i in range(200)])), "#component-1"
     )
     rows, columns = int(U[:, 1].sum()), int(V[1].sum())
-    share = 100 * A[np.ix_(U[:, 1], V[1])].mean()
+    share = percent(A[np.ix_(U[:, 1], V[1])].mean()).replace(" ", "\u00a0")
     lead = browser.until("return document.querySelector('.lead')?.textContent")
-    assert f"Component 1: {rows} rows share {columns} columns; {share:.0f}\u00a0% of these" in lead
+    assert f"Component 1: {rows} rows share {columns} columns; {share} of these" in lead
     browser.run("document.querySelectorAll('.members')[1].id = 'all-rows'")
     while browser.all("#all-rows + .more"):
         count = len(browser.texts("#all-rows li"))
@@ -130,9 +143,10 @@ def test_detail_of_a_component(browser):
             "return document.querySelectorAll('#all-rows li').length > arguments[0]", count
         )
     shown = browser.texts("#all-rows a")
-    assert sorted(shown) == sorted(f"r{row}" for row in np.flatnonzero(U[:, 1]))
-    fits = A[np.ix_(U[:, 1], V[1])].mean(axis=1)
-    assert browser.texts("#all-rows .fit")[0] == f"{100 * fits.max():.0f} %"
+    fits = A[:, V[1]].sum(axis=1)
+    ranked = sorted(np.flatnonzero(U[:, 1]), key=lambda row: (-fits[row], A[row].sum()))
+    assert shown == [f"r{row}" for row in ranked]
+    assert browser.texts("#all-rows .fit")[0] == percent(fits[ranked[0]] / columns)
     text = browser.one("#detail").text
     for part in ("Where it errs", "Members that fit worst", "Outside, nearest to it"):
         assert part in text
@@ -185,3 +199,12 @@ def test_labels(opened):
         "return document.getElementById('detail').dataset.shown === arguments[0]",
         f"component-{best}",
     )
+
+
+def test_many_components_and_labels(browser):
+    labels = full()["labels"]
+    classes = [labels["classes"][0] | {"name": f"label {at}"} for at in range(500)]
+    many = labels | {"classes": classes, "nmi": [[0.5] * 500] * 1000, "order": list(range(1000))}
+    browser.open_page(render(full() | {"labels": many}))
+    assert browser.logs()[0] == []
+    assert len(browser.all(".heat-map")) == 1

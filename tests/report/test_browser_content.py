@@ -10,7 +10,7 @@ from elbmf.estimators.saving import data_notes, saved_model
 from elbmf.io import SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
-from elbmf.report.content import document
+from elbmf.report.content import Content
 from elbmf.report.limits import Limits
 from elbmf.report.page import render
 
@@ -30,7 +30,7 @@ def _digits():
     A = BooleanMatrix.from_array(values)
     model = GreConD(n_components=12).fit(A)
     labels = KnownLabels([str(digit) for digit in digits], "digit")
-    return document(saved_model(model, A, None, columns), A, labels=labels)
+    return Content(saved_model(model, A, None, columns), A, labels=labels).within()
 
 
 def _with_all():
@@ -43,27 +43,29 @@ def _with_all():
     labels = KnownLabels(["left", "right", None] * 20, "side")
     members = np.flatnonzero(model.V.toarray()[0])
     sets = [NamedSet("<i>set</i>", "", tuple(COLUMNS[at] for at in members))]
-    return document(model, A, labels=labels, sets=KnownSets(sets, "sets.gmt"))
+    return Content(model, A, labels=labels, sets=KnownSets(sets, "sets.gmt")).within()
 
 
 def _without_data():
-    return document(_tiles()[0], None)
+    return Content(_tiles()[0], None).within()
 
 
 def _of_a_stream():
     V = _tiles()[0].V
     info = {"stream": {"rows": 1000}, "data": {"ones": 9000, "shape": [1000, 40]}}
-    return document(SavedModel(np.zeros((0, 4)), V, None, COLUMNS, info), None)
+    return Content(SavedModel(np.zeros((0, 4)), V, None, COLUMNS, info), None).within()
 
 
 def _with_few_lines():
-    return document(*_tiles(), limits=Limits(rows=20, columns=15, members=3, blocks=1, cells=100))
+    return Content(
+        *_tiles(), limits=Limits(rows=20, columns=15, members=3, blocks=1, cells=100)
+    ).within()
 
 
 def _empty():
-    return document(
+    return Content(
         SavedModel(np.zeros((3, 2)), np.zeros((2, 3))), BooleanMatrix.from_array(np.eye(3))
-    )
+    ).within()
 
 
 @pytest.mark.parametrize(

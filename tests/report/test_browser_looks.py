@@ -9,6 +9,7 @@ from documents import document, factors, packed
 from example import COLUMNS, LABELS, ROWS, A, M, N, U, V
 
 from elbmf.report.page import render
+from elbmf.shortening import shortened
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -135,7 +136,7 @@ def test_hostile_names_are_shown_as_text(browser, width):
         elif name.strip() == "":
             assert title == ("no name" if name == "" else "blank name")
         elif len(name) > 1000:
-            assert title == name[:199] + "…"
+            assert title == shortened(name, 200)
     assert not browser.run("return window.harmed")
     assert not browser.all("main img, aside img, main script")
     assert browser.run("return ({}).polluted") is None

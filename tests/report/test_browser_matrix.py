@@ -35,10 +35,22 @@ def test_pointing_at_the_matrix_tells_what_is_there(opened):
 
 def test_clicking_a_place_opens_its_component(opened):
     rows, columns = order_of(U), order_of(V.T)
-    opened.at("#matrix-canvas", *cell(opened, 1, 1)).click().perform()
+    x, y = cell(opened, 1, 1)
+    far_x, far_y = cell(opened, N - 1, M - 1)
+    # Where the pointer goes meanwhile does not matter.
+    away = round(far_x - x), round(far_y - y)
+    opened.at("#matrix-canvas", x, y).click().move_by_offset(*away).perform()
     opened.until("return document.getElementById('detail').dataset.shown")
     held = np.flatnonzero(U[rows[1]] & V[:, columns[1]])
     assert opened.run("return location.hash") in [f"#component-{each}" for each in held]
+
+
+def test_enter_opens_what_is_in_the_middle(opened):
+    held = np.flatnonzero(U[order_of(U)[N // 2]] & V[:, order_of(V.T)[M // 2]])
+    opened.run("document.getElementById('matrix-frame').focus()")
+    opened.press(Keys.ENTER)
+    shown = opened.until("return document.getElementById('detail').dataset.shown")
+    assert shown in [f"component-{each}" for each in held]
 
 
 def test_matrix_zooms_and_moves(opened):

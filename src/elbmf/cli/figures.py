@@ -8,6 +8,7 @@ from scipy import sparse
 
 from elbmf.io import LabelledMatrix, StoredTable
 from elbmf.stored import StoredMatrix
+from elbmf.views import line_ones
 
 __all__ = ["matrix_figures"]
 
@@ -66,7 +67,7 @@ def _stored_figures(A: StoredMatrix) -> dict[str, Any]:
         "boolean": True,
     }
     for side, axis in enumerate(("row", "column")):
-        sums = np.diff(A.lines(side)[0])
+        sums = line_ones(A, side)
         found[f"{axis}_names"] = A.names(side, _NAMES_SHOWN)
         found[f"empty_{axis}s"] = int((sums == 0).sum())
         found[f"{axis}_sums"] = np.quantile(sums, _QUANTILES).tolist()

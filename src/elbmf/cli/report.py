@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli import models
@@ -15,7 +16,7 @@ from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, SavedModel, read_gmt, read_labels
 from elbmf.matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
-from elbmf.report.inputs import Subject, described_by
+from elbmf.report.inputs import described_by
 from elbmf.report.writing import write_subject
 
 __all__ = [
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         sets = KnownSets(read_gmt(args.sets), name, args.ignore_case, args.cut_at)
     write_subject(
         output,
-        Subject(subject.model, subject.A, subject.described, models.ranks_of(args.result)),
+        replace(subject, ranks=models.ranks_of(args.result)),
         labels=labels,
         sets=sets,
         title=args.title,
@@ -162,7 +163,6 @@ def write_page(
     labels: KnownLabels | None = None,
 ) -> None:
     """Write the report of a result that was just saved in a folder, from data that is at hand."""
-    subject = described_by(model, A, None, None)
-    ranks = models.ranks_of(folder)
-    write_subject(path, Subject(subject.model, A, subject.described, ranks), labels=labels)
+    subject = replace(described_by(model, A, None, None), ranks=models.ranks_of(folder))
+    write_subject(path, subject, labels=labels)
     _tell(path, console)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from elbmf.numerals import number, share, size, times
+from elbmf.shortening import shortened
 
 __all__ = ["figures", "number", "share", "shorten", "size", "table", "times"]
 
@@ -45,8 +46,7 @@ def shorten(
     shown: list[str] = []
     used = 0
     for name in names:
-        text = " ".join(name.split())
-        text = text if len(text) <= longest else text[: longest - 1] + "…"
+        text = shortened(" ".join(name.split()), longest)
         used += len(text) + 2
         if shown and used > width:
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from elbmf.plots.canvas import figure_of, several_of
 from elbmf.plots.look import FAINT, INK, TICK, titled
 from elbmf.plots.names import shown_name
 from elbmf.plots.subject import Subject
-from elbmf.views import support
+from elbmf.views import best_first, line_ones, support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +85,7 @@ def component_lists(
         components = _largest(subject, min(room, subject.n_components))
     _check_components(components, subject.n_components)
     members = subject.V.T if side == "columns" else subject.U
-    keys, shares = _ranking(subject, members, side, components, n_jobs)
+    in_all, shares_of = _fits(subject, members, side, components, n_jobs)
     columns = min(_COLUMNS, len(components))
     rows = -(-len(components) // max(columns, 1))
     sizes = members[:, list(components)].sum(axis=0)
@@ -110,11 +110,12 @@ def component_lists(
     axis = 1 if side == "columns" else 0
     for at, (ax, component) in enumerate(zip(drawn, components, strict=True)):
         inside = np.flatnonzero(members[:, component])
-        best = inside[np.lexsort([key[inside] for key in keys(component)])][:most]
+        shares = None if shares_of is None else shares_of(at)[inside]
+        best = best_first(shares, in_all[inside])[:most]
         _list(
             ax,
-            [subject.name(axis, int(line)) for line in best],
-            None if shares is None else shares(component)[best],
+            [subject.name(axis, int(line)) for line in inside[best]],
+            None if shares is None else shares[best],
             high[at // columns],
             len(inside) - len(best),
         )
@@ -147,28 +148,22 @@ def _check_components(components: Sequence[int], count: int) -> None:
             raise InputError(f"There is no component {each}: they are numbered 0 to {count - 1}.")
 
 
-def _ranking(
+def _fits(
     subject: Subject,
     members: NDArray[np.bool_],
     side: str,
     components: Sequence[int],
     n_jobs: int | None,
-) -> tuple[Any, Any]:
-    """Return keys by which lines are ranked, the last first, and their shares, if there is data."""
+) -> tuple[NDArray[np.int64], Callable[[int], NDArray[np.float64]] | None]:
+    """Return the ones of lines, and their shares in those components; see `best_first`."""
     if subject.A is None:
-        others = members.sum(axis=1)
-        return lambda component: [others], None
+        return members.sum(axis=1), None
     # Only what is shown is counted.
     kept = list(components)
-    place = {component: at for at, component in enumerate(kept)}
     counted = support(subject.A, subject.U[:, kept], subject.V[kept], n_jobs)
-    by_side = counted.column_shares if side == "columns" else counted.row_shares
-
-    def shares(component: int) -> NDArray[np.float64]:
-        return by_side(place[component])
-
-    sums = np.diff(subject.A.lines(1 if side == "columns" else 0)[0])
-    return lambda component: [sums, -shares(component)], shares
+    if side == "columns":
+        return line_ones(subject.A, 1), counted.column_shares
+    return line_ones(subject.A, 0), counted.row_shares
 
 
 def _list(

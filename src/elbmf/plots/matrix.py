@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from elbmf.errors import InputError
-from elbmf.matrix import BooleanMatrix
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
 from elbmf.plots.subject import Subject
-from elbmf.views import BlockOrder, ErrorGrid, block_order, error_grid
+from elbmf.views import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, stretches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,10 +115,8 @@ class View:
     ) -> View:
         """Count into as many bins as the axes have pixels; without data, there are no ones."""
         A = subject.A
-        if A is None:
-            A = BooleanMatrix.from_array(sparse.csr_array(subject.shape, dtype=bool))
         if order is None:
-            sums = [np.diff(A.lines(axis)[0]) for axis in (0, 1)]
+            sums = [None if A is None else line_ones(A, axis) for axis in (0, 1)]
             order = block_order(subject.U, subject.V, row_sums=sums[0], column_sums=sums[1])
         box = ax.get_window_extent()
         bins = max(1, int(_BINS * box.height)), max(1, int(_BINS * box.width))
@@ -214,9 +210,9 @@ def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[
     taken = np.zeros(len(members), dtype=np.bool_)
     for component in components:
         inside = members[:, component]
-        starts, ends = _stretches(inside)
+        starts, ends = stretches(np.flatnonzero(inside))
         if starts.size:
-            firsts, lasts = _stretches(inside & ~taken)
+            firsts, lasts = stretches(np.flatnonzero(inside & ~taken))
             if firsts.size:
                 begin = firsts[np.argmax(lasts - firsts)]
                 at = np.searchsorted(starts, begin, side="right") - 1
@@ -225,12 +221,6 @@ def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[
             runs[component] = starts[at], ends[at]
         taken |= inside
     return runs
-
-
-def _stretches(members: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where stretches of members begin and end."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], members, [False]]).astype(np.int8)))
-    return edges[::2], edges[1::2]
 
 
 def _apart(runs: NDArray[np.int64], distance: float) -> list[int]:

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from elbmf.shortening import shortened
+
 __all__ = ["EMPTY", "shown_name"]
 
 EMPTY = "(empty)"
@@ -42,10 +44,7 @@ def shown_name(name: object, most: int = 32) -> str:
             if unicodedata.category(character) not in ("Cc", "Cf")
         ),
     )
-    if len(text) > most:
-        ending = (most - 1) // 3
-        text = f"{text[: most - 1 - ending]}…{text[len(text) - ending :]}"
-    drawn = "".join(map(_with_glyph, text)).strip()
+    drawn = "".join(map(_with_glyph, shortened(text, most))).strip()
     return drawn.replace("$", r"\$") or EMPTY
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.errors import InputError
-from elbmf.labels import is_known
+from elbmf.labels import label_codes
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, name_legend, titled
 from elbmf.plots.subject import Subject
@@ -72,7 +72,8 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
             raise InputError(
                 f"labels must be one for each of the {subject.shape[0]} rows; got {len(labels)}."
             )
-        names, codes = _by_label(labels)
+        classes, codes = label_codes(labels)
+        names = [str(label) for label in classes]
     ax = one_of(ax, 7.0, 4.8)
     counts = _counts(layout, codes, len(names))
     _bubbles(ax, layout, counts, names)
@@ -100,18 +101,6 @@ def _by_component(subject: Subject, layout: RowLayout) -> tuple[list[str], NDArr
     codes = np.full(len(layout.counts), -1, dtype=np.int64)
     codes[~none] = code_of[widest[~none]]
     return [f"component {each}" for each in there], codes
-
-
-def _by_label(labels: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the classes and the class of each row, -1 for an unknown one."""
-    known = is_known(labels)
-    kept = [label for label, is_there in zip(labels, known, strict=True) if is_there]
-    numbers = all(isinstance(label, int | float | np.number) for label in kept)
-    classes = sorted(set(kept)) if numbers else sorted({str(label) for label in kept})
-    position = {str(label): at for at, label in enumerate(classes)}
-    codes = np.full(len(labels), -1, dtype=np.int64)
-    codes[known] = [position[str(label)] for label in kept]
-    return [str(label) for label in classes], codes
 
 
 def _counts(layout: RowLayout, codes: NDArray[np.int64], classes: int) -> sparse.csr_array:

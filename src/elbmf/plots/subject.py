@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from elbmf.boolean import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
-from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.estimators.given import matrix_of, names_of
+from elbmf.io import SavedModel
 from elbmf.matrix import BooleanMatrix
 
 __all__ = ["Subject", "history_of"]
@@ -52,9 +53,10 @@ class Subject:
         U, V = _factors_of(model)
         U, V = boolean_factors(U, V)
         noted = getattr(model, "column_names", getattr(model, "feature_names_in_", None))
-        rows = (row_names, getattr(model, "row_names", None), _names_of(A, "row_names", "index"))
-        columns = (column_names, noted, _names_of(A, "column_names", "columns"))
-        matrix = None if A is None else _matrix_of(model, A)
+        of_rows, of_columns = names_of(A)
+        rows = (row_names, getattr(model, "row_names", None), of_rows)
+        columns = (column_names, noted, of_columns)
+        matrix = None if A is None else matrix_of(model, A)
         if matrix is not None:
             boolean_factors(U, V, matrix.shape)
         return cls(
@@ -100,25 +102,6 @@ def _factors_of(model: Any) -> tuple[Any, Any]:
         "Expected a fitted estimator, a saved model or a pair (U, V) of factors; got "
         f"{type(model).__name__}."
     )
-
-
-def _matrix_of(model: Any, A: Any) -> BooleanMatrix:
-    """Read the data, as the estimator would where there is one."""
-    if isinstance(A, StoredTable):
-        A = A.stored
-    values = A.values if isinstance(A, LabelledMatrix) else A
-    if isinstance(model, BooleanFactorizer):
-        return model._read(values, None, reset=False)
-    return BooleanMatrix.from_array(values)
-
-
-def _names_of(A: Any, ours: str, in_frame: str) -> Names:
-    """Return the names that data brings along: a labelled matrix, or a data frame."""
-    if isinstance(A, LabelledMatrix):
-        names: Names = getattr(A, ours)
-        return names
-    names = getattr(A, in_frame, None)
-    return None if names is None or callable(names) else list(names)
 
 
 def _first_names(candidates: Sequence[Names], count: int, what: str) -> Names:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.report.document import Axis, Member, Packed
-from elbmf.report.limits import shortened
 from elbmf.report.packing import pack_json, pack_numbers
 from elbmf.report.sides import Side
+from elbmf.shortening import shortened
 
 __all__ = ["axis_of", "kept_lines"]
 

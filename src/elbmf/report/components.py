@@ -11,6 +11,7 @@ from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, 
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.sides import Side
+from elbmf.views import stretches
 
 __all__ = ["components_of"]
 
@@ -138,12 +139,7 @@ class _Lists:
         ]
 
     def spans(self, at: int) -> list[Span]:
-        """Return the longest stretches of the component, in the order in which they are shown."""
-        places = np.sort(self._side.place[self._side.members[at][0]])
-        if not places.size:
-            return []
-        breaks = np.flatnonzero(np.diff(places) > 1) + 1
-        begins = places[np.concatenate([[0], breaks])]
-        ends = places[np.concatenate([breaks - 1, [len(places) - 1]])] + 1
-        longest = np.sort(np.argsort(begins - ends, kind="stable")[: self._limits.spans])
+        """Return the longest stretches of the component as it is shown, the longest first."""
+        begins, ends = stretches(np.sort(self._side.place[self._side.members[at][0]]))
+        longest = np.argsort(begins - ends, kind="stable")[: self._limits.spans]
         return list(zip(begins[longest].tolist(), ends[longest].tolist(), strict=True))

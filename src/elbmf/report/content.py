@@ -17,30 +17,16 @@ from elbmf.report.components import components_of
 from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, Member
 from elbmf.report.facts import Facts, facts_of
 from elbmf.report.known import KnownLabels, KnownSets
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
+from elbmf.shortening import shortened
 
-__all__ = ["MOST_BYTES", "Content", "document"]
+__all__ = ["MOST_BYTES", "Content"]
 
 MOST_BYTES = 9_000_000
 """What a document takes at most, as JSON; the page has more around it."""
-
-
-def document(
-    model: SavedModel, A: BooleanMatrix | None, *, most_bytes: int = MOST_BYTES, **options: Any
-) -> Document:
-    """Say all that a report says, within some bytes.
-
-    Parameters
-    ----------
-    model, A, **options
-        As for `Content`.
-    most_bytes : int
-        As for `Content.within`.
-    """
-    return Content(model, A, **options).within(most_bytes)
 
 
 class Content:
@@ -100,7 +86,7 @@ class Content:
         self._ranks, self._title, self._notes = ranks, title, notes
         self._cache: dict[str, tuple[Any, Any]] = {}
 
-    def within(self, most_bytes: int) -> Document:
+    def within(self, most_bytes: int = MOST_BYTES) -> Document:
         """Say as much as fits: what is largest is halved until the rest does.
 
         Parameters
@@ -157,7 +143,6 @@ class Content:
             "label_of_rows": None,
             "trace": trace_of(facts.model.info, limits),
             "recipe": recipe_of(facts.model.info, limits),
-            "component_order": facts.order.components.tolist(),
             "sets_title": self._sets_title and shortened(self._sets_title, limits.name),
             "title": shortened(self._title or _default_title(facts), limits.name),
         }

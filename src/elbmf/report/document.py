@@ -161,9 +161,9 @@ class Component(TypedDict):
     ``covered`` ones of the matrix are inside, ``alone`` of these in no other component;
     ``precision`` is the share of its cells that are ones, ``recall`` of all ones those it covers.
     ``top_*`` are its members, those first that fit best; ``weak_*`` the members that fit worst;
-    ``near_*`` lines outside that would fit best. ``row_spans`` and ``column_spans`` are the longest
-    stretches of its lines in the order in which the matrix is shown. ``block`` is a grid of the
-    component alone, best members first.
+    ``near_*`` lines outside that would fit best. ``row_spans`` and ``column_spans`` are the
+    stretches of its lines in the order in which the matrix is shown, the longest ones, the longest
+    first. ``block`` is a grid of the component alone, best members first.
     """
 
     component: int
@@ -238,9 +238,9 @@ class Recipe(TypedDict):
 class Document(TypedDict):
     """A whole report.
 
-    ``components`` are in the order of the model, ``component_order`` in that of the matrix shown.
-    ``label_of_rows`` (u2) has for each row that is kept the position of its label in
-    ``labels["classes"]``, 65535 for none. ``sets_title`` names the file of known sets of columns.
+    ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
+    kept the position of its label in ``labels["classes"]``, 65535 for none. ``sets_title`` names
+    the file of known sets of columns.
     """
 
     format: Literal["elbmf-report"]
@@ -249,7 +249,6 @@ class Document(TypedDict):
     summary: Summary
     rows: Axis
     columns: Axis
-    component_order: list[int]
     components: list[Component]
     matrix: Matrix
     labels: Labels | None

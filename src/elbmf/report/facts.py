@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from elbmf.criteria import savings
 from elbmf.io.model import SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.report.sides import Side, side_of
-from elbmf.views import BlockOrder, ComponentOverlap, block_order, component_overlap
+from elbmf.views import BlockOrder, ComponentOverlap, block_order, component_overlap, line_ones
 
 __all__ = ["Facts", "facts_of"]
 
@@ -118,7 +118,7 @@ def facts_of(
         Threads. All cores by default.
     """
     U, V = model.U.toarray(), model.V.toarray()
-    row_sums, column_sums = (None, None) if A is None else (_sums(A, 0), _sums(A, 1))
+    row_sums, column_sums = (None if A is None else line_ones(A, axis) for axis in (0, 1))
     overlap = component_overlap(U, V)
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
@@ -138,12 +138,7 @@ def facts_of(
         columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
         n_jobs=n_jobs,
     )
-    object.__setattr__(found, "bits_saved", _bits_saved(found))
-    return found
-
-
-def _sums(A: BooleanMatrix, axis: int) -> NDArray[np.int64]:
-    return np.diff(A.lines(axis)[0])
+    return replace(found, bits_saved=_bits_saved(found))
 
 
 def _bits_saved(facts: Facts) -> list[float] | None:

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from elbmf.binarizers import binarizer_of, is_number
 from elbmf.engines.cluster import is_distributed
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators.given import matrix_of, names_of
 from elbmf.estimators.saving import data_notes, rank_notes, saved_model
-from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.io import SavedModel
 from elbmf.matrix import BooleanMatrix
 from elbmf.refine import describe
 from elbmf.selection import RankSearch
@@ -67,9 +66,10 @@ def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Subje
     if isinstance(model, BooleanFactorizer):
         return _of_estimator(model, data, n_jobs)
     if isinstance(model, SavedModel):
-        A = None if data is None else _read(model, data)
-        _check_names(model, *_names(data))
-        return described_by(model, A, _names(data)[0], n_jobs)
+        A = None if data is None else matrix_of(model, data)
+        rows, columns = names_of(data)
+        _check_names(model, rows, columns)
+        return described_by(model, A, rows, n_jobs)
     raise InputError(
         "A report is made from a saved model, as elbmf.io.load_model returns it, or a fitted "
         f"estimator; got {type(model).__name__}."
@@ -112,8 +112,8 @@ def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> Subject:
 
 def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -> Subject:
     check_is_fitted(estimator, "components_")
-    A = None if data is None else estimator._read(_values(data), None, reset=False)
-    rows, columns = _names(data)
+    A = None if data is None else matrix_of(estimator, data)
+    rows, columns = names_of(data)
     keeps_rows = hasattr(estimator, "membership_")
     if A is not None and keeps_rows and A.shape[0] != len(estimator.membership_):
         raise InputError(
@@ -123,41 +123,6 @@ def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -
     notes = {} if A is None else {"data": data_notes(None, A)}
     model = saved_model(estimator, A, rows if keeps_rows else None, columns, notes)
     return described_by(model, A, rows, n_jobs)
-
-
-def _values(data: Any) -> Any:
-    if isinstance(data, StoredTable):
-        return data.stored
-    return data.values if isinstance(data, LabelledMatrix) else data
-
-
-def _read(model: SavedModel, data: Any) -> BooleanMatrix:
-    """Read data as that of a model was read."""
-    values = _values(data)
-    if isinstance(values, BooleanMatrix):
-        return values
-    how = model.binarizer()
-    values = check_array(
-        values, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
-    )
-    if how is None or is_number(how):
-        return BooleanMatrix.from_array(values, how)
-    binarizer = binarizer_of(how).fit(values) if isinstance(how, str) else how
-    return BooleanMatrix.from_array(binarizer.transform(values))
-
-
-def _names(data: Any) -> tuple[list[str] | None, list[str] | None]:
-    """Return the names of rows and columns, where the data has any."""
-    if isinstance(data, LabelledMatrix):
-        return data.row_names, data.column_names
-    if not hasattr(data, "columns"):
-        return None, None
-    index = getattr(data, "index", None)
-    columns = [str(name) for name in data.columns]
-    # Frames without names of rows count them.
-    if index is None or type(index).__name__ == "RangeIndex":
-        return None, columns
-    return [str(name) for name in index], columns
 
 
 def _check_names(model: SavedModel, rows: list[str] | None, columns: list[str] | None) -> None:

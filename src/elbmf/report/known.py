@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from elbmf.enrichment import Enrichment, NamedSet, enrichment
 from elbmf.errors import InputError
-from elbmf.labels import ComponentLabels, component_labels, is_known
+from elbmf.labels import ComponentLabels, component_labels, label_codes
 from elbmf.report.document import Enriched, LabelClass, Labels
 from elbmf.report.facts import Facts
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
 from elbmf.report.sides import NOWHERE
+from elbmf.shortening import shortened
 from elbmf.significance import adjusted_log_p, log_upper_tail
 
 __all__ = [
@@ -94,17 +95,13 @@ def compare(facts: Facts, labels: KnownLabels) -> _Compared:
     rows = facts.U.shape[0]
     if len(values) != rows:
         raise InputError(f"labels must be one for each of the {rows} rows; got {len(values)}.")
-    known = is_known(values)
-    if not known.any():
+    _, codes = label_codes(values)
+    if (codes < 0).all():
         raise InputError(
             "labels: none of them is known. Pass text or numbers; None, NaN and empty text stand "
             "for what is not known."
         )
-    found = component_labels(facts.U, values)
-    position = {label: at for at, label in enumerate(found.classes)}
-    codes = np.full(rows, -1, dtype=np.int64)
-    codes[known] = [position[label] for label, has in zip(values, known, strict=True) if has]
-    return _Compared(labels.title, found, codes)
+    return _Compared(labels.title, component_labels(facts.U, values), codes)
 
 
 def _shown(compared: _Compared, limits: Limits) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-__all__ = ["Limits", "shortened"]
+__all__ = ["Limits"]
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,3 @@ class Limits:
     def halved(self, *names: str) -> Limits:
         """Return the same with half of something; never with less than one."""
         return replace(self, **{name: max(1, getattr(self, name) // 2) for name in names})
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return a text of at most so many characters: its head and its tail, dots between."""
-    if len(text) <= longest:
-        return text
-    tail = (longest - 1) // 3
-    return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from elbmf.report.document import Packed
 
-__all__ = ["pack_json", "pack_numbers"]
+__all__ = ["pack_json", "pack_numbers", "unpacked"]
 
 Width = Literal["u1", "u2", "u4"]
 
@@ -35,6 +35,15 @@ def pack_json(values: list[Any]) -> Packed:
     except UnicodeEncodeError:
         content = json.dumps(values, allow_nan=False, separators=(",", ":")).encode()
     return Packed(type="json", length=len(values), data=_deflated(content))
+
+
+def unpacked(packed: Packed) -> list[Any]:
+    """Return what was packed."""
+    content = zlib.decompress(base64.b64decode(packed["data"]), wbits=-zlib.MAX_WBITS)
+    if packed["type"] == "json":
+        values: list[Any] = json.loads(content)
+        return values
+    return np.frombuffer(content, dtype=f"<{packed['type']}").tolist()
 
 
 def _deflated(content: bytes) -> str:

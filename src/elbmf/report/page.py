@@ -13,13 +13,15 @@ import html
 import json
 import math
 import re
-import zlib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from string import Template
-from typing import Any, cast
+from typing import Any
 
-from elbmf.report.document import Axis, Component, Document, Member, Packed
+from elbmf.numerals import counted, number, percent
+from elbmf.report.document import Axis, Component, Document, Member
+from elbmf.report.packing import unpacked
+from elbmf.shortening import shortened
 
 __all__ = ["render"]
 
@@ -138,8 +140,8 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
             "td",
             [
                 str(each["component"]),
-                f"{each['rows']:,}",
-                f"{each['columns']:,}",
+                number(each["rows"]),
+                number(each["columns"]),
                 _percent(each),
                 column_names.some(each["top_columns"], each["columns"]),
                 row_names.some(each["top_rows"], each["rows"]),
@@ -156,7 +158,7 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
             f"<p>{_text(summary['rank']['text'])}</p>",
             f"<table><thead>{_line('th', headers)}</thead>",
             *("<tbody>", *rows, "</tbody></table>"),
-            f"<p>and {left:,} more components</p>" if left else "",
+            f"<p>and {counted(left, 'more component')}</p>" if left else "",
         ]
     )
 
@@ -167,7 +169,7 @@ def _line(tag: str, cells: Iterable[str]) -> str:
 
 def _percent(component: Component) -> str:
     precision = component["precision"]
-    return "" if precision is None else f"{100 * precision:.0f} %"
+    return "" if precision is None else percent(precision)
 
 
 class _Names:
@@ -175,8 +177,8 @@ class _Names:
 
     def __init__(self, axis: Axis) -> None:
         names, kept = axis["names"], axis["kept"]
-        self._names = None if names is None else cast(list[str], json.loads(_raw(names)))
-        self._places = None if kept is None else {line: i for i, line in enumerate(_numbers(kept))}
+        self._names = None if names is None else unpacked(names)
+        self._places = None if kept is None else {line: i for i, line in enumerate(unpacked(kept))}
 
     def some(self, members: Sequence[Member], total: int) -> str:
         """Join the first names, and say when there are more."""
@@ -198,15 +200,4 @@ class _Names:
         place = self._place(line)
         if self._names is None or place is None:
             return str(line)
-        name = self._names[place]
-        return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def _raw(packed: Packed) -> bytes:
-    return zlib.decompress(base64.b64decode(packed["data"]), wbits=-15)
-
-
-def _numbers(packed: Packed) -> Sequence[int]:
-    width = int(packed["type"][1:])
-    raw = _raw(packed)
-    return [int.from_bytes(raw[i : i + width], "little") for i in range(0, len(raw), width)]
+        return shortened(self._names[place], _LONGEST_NAME)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.matrix import BooleanMatrix
 from elbmf.report.document import Matrix, Packed
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
@@ -23,9 +22,10 @@ _MUCH = 1_000_000
 def matrix_of(facts: Facts, limits: Limits) -> Matrix:
     """Count the whole matrix into a grid."""
     shape = facts.U.shape[0], facts.V.shape[1]
-    A = _nothing(shape) if facts.A is None else facts.A
     bins = _bins(shape, limits.side, limits.cells)
-    grid = error_grid(A, facts.U, facts.V, facts.order, bins, facts.n_jobs, favour_members=True)
+    grid = error_grid(
+        facts.A, facts.U, facts.V, facts.order, bins, facts.n_jobs, favour_members=True
+    )
     return _matrix(grid, with_data=facts.A is not None)
 
 
@@ -58,10 +58,6 @@ def _bins(shape: tuple[int, int], side: int, cells: int) -> tuple[int, int]:
     if columns <= even:
         return cells // columns, columns
     return (rows, cells // rows) if rows <= even else (even, even)
-
-
-def _nothing(shape: tuple[int, int]) -> BooleanMatrix:
-    return BooleanMatrix(shape, np.zeros(shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
 
 
 def _matrix(grid: ErrorGrid, *, with_data: bool) -> Matrix:

@@ -12,7 +12,8 @@ import numpy as np
 from elbmf.estimators import METHODS
 from elbmf.numerals import number
 from elbmf.report.document import Recipe, Trace
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
+from elbmf.shortening import shortened
 
 __all__ = ["recipe_of", "trace_of"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.matrix import BooleanMatrix
-from elbmf.views import support_in_pieces
+from elbmf.views import best_first, line_ones, support_in_pieces
 
 __all__ = ["NOWHERE", "Side", "side_of"]
 
@@ -72,18 +72,19 @@ class Side:
     def members(self) -> list[tuple[Ints, Ints | None]]:
         """For each component its lines and their ones there, those first that fit best.
 
-        Of lines that fit as well, those come first that have fewest ones elsewhere.
+        See `elbmf.views.best_first`.
         """
         lines = np.repeat(np.arange(self.count), self.held)
-        if self.support is None or self.ones is None:
-            order = np.lexsort((lines, self.holders))
-        else:
-            order = np.lexsort((lines, self.ones[lines], -self.support, self.holders))
+        in_all = self.held if self.ones is None else self.ones
+        by_component = np.argsort(self.holders, kind="stable")
         edges = np.concatenate([[0], np.cumsum(self.sizes)])
-        parts = [order[low:high] for low, high in pairwise(edges.tolist())]
-        return [
-            (lines[part], None if self.support is None else self.support[part]) for part in parts
-        ]
+        members = []
+        for low, high in pairwise(edges.tolist()):
+            part = by_component[low:high]
+            ones = None if self.support is None else self.support[part]
+            order = best_first(ones, in_all[lines[part]])
+            members.append((lines[part][order], None if ones is None else ones[order]))
+        return members
 
 
 def side_of(
@@ -122,10 +123,11 @@ def side_of(
     place[order] = np.arange(len(order))
     counts: dict[str, Any] = {}
     if A is not None:
-        tally = _Tally(starts, holders, partners.sum(axis=0), outliers)
+        ones = line_ones(A, axis)
+        tally = _Tally(starts, holders, partners.sum(axis=0), ones, outliers)
         for low, piece in support_in_pieces(A, axis, partners, n_jobs):
             tally.add(low, piece)
-        counts = {"ones": np.diff(A.lines(axis)[0]), **tally.result()}
+        counts = {"ones": ones, **tally.result()}
     empty = dict.fromkeys(("ones", "support", "nearest", "nearest_support", "near"))
     return Side(
         names=names,
@@ -141,9 +143,12 @@ def side_of(
 class _Tally:
     """Takes from the counts of all lines and components, piece by piece, what is to be said."""
 
-    def __init__(self, starts: Ints, holders: Ints, partners: Ints, outliers: int) -> None:
+    def __init__(
+        self, starts: Ints, holders: Ints, partners: Ints, ones: Ints, outliers: int
+    ) -> None:
         self._starts, self._holders = starts, holders
         self._sizes = np.maximum(partners, 1)
+        self._ones = ones
         self._outliers = outliers
         lines = len(starts) - 1
         self._support = np.zeros(len(holders), dtype=np.int64)
@@ -176,12 +181,15 @@ class _Tally:
 
     def _find_near(self, low: int, counts: NDArray[np.int32]) -> None:
         wanted = min(self._outliers, len(counts))
-        # The first of equals comes first, so keys differ.
-        keys = counts.T.astype(np.int64) * len(counts) - np.arange(len(counts))
+        # Of equals in a component, those come first that would if it were the only one.
+        rank = np.empty(len(counts), dtype=np.int64)
+        rank[best_first(None, self._ones[low : low + len(counts)])] = np.arange(len(counts))
+        keys = counts.T.astype(np.int64) * len(counts) - rank
         found = np.argpartition(keys, len(counts) - wanted, axis=1)[:, len(counts) - wanted :].T
+        found = np.sort(found, axis=0)
         lines = np.concatenate([self._near_lines, low + found])
         ones = np.concatenate([self._near_counts, np.take_along_axis(counts, found, axis=0)])
-        order = np.lexsort((lines, -ones), axis=0)[: self._outliers]
+        order = best_first(ones, self._ones[lines])[: self._outliers]
         self._near_lines = np.take_along_axis(lines, order, axis=0)
         self._near_counts = np.take_along_axis(ones, order, axis=0)
 

@@ -15,10 +15,11 @@ from elbmf.numerals import counted, number, percent
 from elbmf.oddities import NO_ZEROS, without_zeros
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
-from elbmf.report.limits import Limits, shortened
+from elbmf.report.limits import Limits
 from elbmf.selection import TITLES
+from elbmf.shortening import shortened
 
-__all__ = ["data_name", "method_name", "summary_of"]
+__all__ = ["data_name", "summary_of"]
 
 # Below this share of the ones covered, or of the covered cells that are ones, little is explained.
 _LITTLE = 0.5
@@ -68,7 +69,7 @@ def summary_of(
         missed=missed,
         extra=extra,
         measures=measures,
-        method=method_name(info),
+        method=_method_name(info),
         seconds=info.get("seconds"),
         rank=_rank(facts, ones, ranks),
         sentences=[],
@@ -85,7 +86,7 @@ def summary_of(
     return made
 
 
-def method_name(info: Mapping[str, Any]) -> str:
+def _method_name(info: Mapping[str, Any]) -> str:
     """Return what the method is called."""
     name = str(info.get("method", "unknown"))
     return METHODS[name].__name__ if name in METHODS else name

@@ -6,9 +6,10 @@ data; what they count into is as large as a picture, or as one side of the matri
 
 from elbmf.views.grid import ErrorGrid, error_grid
 from elbmf.views.layout import RowLayout, row_layout
-from elbmf.views.order import BlockOrder, block_order
+from elbmf.views.order import BlockOrder, block_order, stretches
 from elbmf.views.overlap import ComponentOverlap, component_overlap
-from elbmf.views.support import Support, support, support_in_pieces
+from elbmf.views.ranking import best_first
+from elbmf.views.support import Support, line_ones, support, support_in_pieces
 
 __all__ = [
     "BlockOrder",
@@ -16,10 +17,13 @@ __all__ = [
     "ErrorGrid",
     "RowLayout",
     "Support",
+    "best_first",
     "block_order",
     "component_overlap",
     "error_grid",
+    "line_ones",
     "row_layout",
+    "stretches",
     "support",
     "support_in_pieces",
 ]

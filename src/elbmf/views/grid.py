@@ -94,7 +94,8 @@ def error_grid(
 
     Parameters
     ----------
-    A : matrix of shape (n, m)
+    A : matrix of shape (n, m), or None
+        Without data, nothing is a one.
     U : matrix of shape (n, k)
     V : matrix of shape (k, m)
     order : BlockOrder
@@ -107,8 +108,8 @@ def error_grid(
         Whether lines in components, if they are few, have smaller bins than the others, so that
         components can be told from each other. The order must begin with these lines.
     """
-    A = BooleanMatrix.from_array(A)
-    U, V = boolean_factors(U, V, A.shape)
+    A = None if A is None else BooleanMatrix.from_array(A)
+    U, V = boolean_factors(U, V, None if A is None else A.shape)
     row_edges, column_edges = (
         _edges(len(places), bins, int(lines[places].any(axis=1).sum()) if favour_members else 0)
         for places, bins, lines in ((order.rows, shape[0], U), (order.columns, shape[1], V.T))
@@ -116,11 +117,13 @@ def error_grid(
     R, C = len(row_edges) - 1, len(column_edges) - 1
     rows, columns = pack(U), pack(V.T)
     places = np.ascontiguousarray(order.rows, dtype=np.int64)
-    column_bins = np.full(A.shape[1], -1, dtype=np.int64)
+    column_bins = np.full(V.shape[1], -1, dtype=np.int64)
     column_bins[order.columns] = np.repeat(np.arange(C), np.diff(column_edges))
 
-    def count_ones(pattern: BooleanMatrix) -> tuple[Counts, Counts]:
+    def count_ones(pattern: BooleanMatrix | None) -> tuple[Counts, Counts]:
         ones, hits = np.zeros((2, R, C), dtype=np.int64)
+        if pattern is None:
+            return ones, hits
         indptr, indices = pattern.lines(0)
         over_ranges(
             lambda low, high: grids.ones_in_bins(
@@ -143,7 +146,7 @@ def error_grid(
         n_jobs,
     )
     cells = np.diff(row_edges)[:, None] * np.diff(column_edges)[None, :]
-    if A.hidden is not None:
+    if A is not None and A.hidden is not None:
         hidden, covered_hidden = count_ones(A.hidden)
         cells, covered = cells - hidden, covered - covered_hidden
     return ErrorGrid(row_edges, column_edges, cells, ones, covered, hits)

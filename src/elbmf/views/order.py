@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from elbmf.boolean import boolean_factors
 from elbmf.views.overlap import ComponentOverlap, component_overlap
 
-__all__ = ["BlockOrder", "block_order"]
+__all__ = ["BlockOrder", "block_order", "stretches"]
 
 Bools = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -72,6 +72,14 @@ def block_order(
         _by_membership(V.T[:, components], column_sums),
         components,
     )
+
+
+def stretches(places: Places) -> tuple[Places, Places]:
+    """Return where stretches of neighbours among ascending places begin, and where they end."""
+    if not places.size:
+        return places, places
+    breaks = np.flatnonzero(np.diff(places) > 1)
+    return places[np.append(0, breaks + 1)], places[np.append(breaks, len(places) - 1)] + 1
 
 
 def _chain(U: Bools, V: Bools, overlap: ComponentOverlap | None) -> Places:

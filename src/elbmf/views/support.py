@@ -14,7 +14,7 @@ from elbmf.kernels import grids
 from elbmf.matrix import BooleanMatrix
 from elbmf.threads import over_ranges
 
-__all__ = ["Support", "support", "support_in_pieces"]
+__all__ = ["Support", "line_ones", "support", "support_in_pieces"]
 
 Counts = NDArray[np.int32]
 
@@ -51,6 +51,11 @@ class Support:
     def column_shares(self, component: int) -> NDArray[np.float64]:
         """Of the rows of a component, the share that each column has."""
         return self.columns[:, component] / max(int(self.row_sizes[component]), 1)
+
+
+def line_ones(A: BooleanMatrix, axis: int) -> NDArray[np.int64]:
+    """Return the ones of each row (axis 0) or column."""
+    return np.diff(A.lines(axis)[0]).astype(np.int64, copy=False)
 
 
 def support(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Support:

@@ -108,21 +108,26 @@ class Axis {
   }
 
   /**
-   * All members of a component in the report, best first, as pairs of line and share.
+   * All members of a component in the report, as pairs of line and share. Those come first that
+   * fit best, of equals those with fewest ones elsewhere (as elbmf.views.best_first has them).
    * @param {number} component
    * @param {number} partners lines of the component on the other side
    */
   async membersOf(component, partners) {
-    const { starts, holders, support } = await this.holding();
+    const [{ starts, holders, support }, ones] = await Promise.all([this.holding(), this.ones()]);
+    const inAll = (entry) => (ones ? ones[entry] : starts[entry + 1] - starts[entry]);
     const members = [];
     let entry = 0;
     for (let i = 0; i < holders.length; i++) {
       if (holders[i] !== component) continue;
       // Holders follow each other line by line, so the line only ever moves on.
       while (starts[entry + 1] <= i) entry++;
-      members.push([this.lineOf(entry), support && support[i] / Math.max(1, partners)]);
+      members.push({ entry, fit: support && support[i] });
     }
-    if (support) members.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-    return members;
+    members.sort((a, b) => b.fit - a.fit || inAll(a.entry) - inAll(b.entry) || a.entry - b.entry);
+    return members.map(({ entry, fit }) => [
+      this.lineOf(entry),
+      support && fit / Math.max(1, partners),
+    ]);
   }
 }

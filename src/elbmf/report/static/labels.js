@@ -63,7 +63,7 @@ function heatMap(labels) {
     const at = labels.order.indexOf(labels.classes[label].component);
     return at < 0 ? labels.order.length : at;
   }
-  const greatest = Math.max(...labels.nmi.flat(), 1e-9);
+  const greatest = Math.max(...labels.nmi.map((row) => Math.max(...row)), 1e-9);
   const { cell, names, top } = HEAT;
   const [width, height] = [names + across.length * cell + 4, top + down.length * cell + 4];
   const cells = down.map((label, y) =>

@@ -202,11 +202,11 @@ class MatrixView {
     return row < this.grid.rows && column < this.grid.columns ? { row, column } : null;
   }
 
-  /** Open a component of the bin looked at; of several the next one each time. */
-  async openHere() {
+  /** Open a component of a bin; of several the next one each time. */
+  async openAt(bin) {
+    if (!bin) return;
     await this.places.ready();
-    if (!this.bin) return;
-    const here = this.places.componentsAt(this.bin);
+    const here = this.places.componentsAt(bin);
     if (here.length) go("component", here[(here.indexOf(this.selected) + 1) % here.length]);
   }
 }

@@ -37,6 +37,8 @@ function startGestures(view) {
   }, { passive: false });
 
   canvas.addEventListener("pointerdown", (event) => {
+    // Other buttons open menus, which keep to themselves that the button was lifted.
+    if (event.button !== 0) return;
     pointers.set(event.pointerId, point(event));
     moved = pointers.size > 1 ? CLICK_DISTANCE + 1 : 0;
     canvas.setPointerCapture(event.pointerId);
@@ -62,11 +64,12 @@ function startGestures(view) {
     const known = pointers.delete(event.pointerId);
     if (!known || event.type === "pointercancel" || moved > CLICK_DISTANCE) return;
     const { x, y } = point(event);
-    const told = view.look(x, y);
+    view.look(x, y);
     // A finger cannot point without touching: it is told what is here, with links to open it.
     if (event.pointerType !== "mouse") return;
     clearTimeout(opening);
-    opening = setTimeout(() => told.then(() => view.openHere()), DOUBLE_CLICK);
+    // By then the pointer may be elsewhere.
+    opening = setTimeout((bin) => view.openAt(bin), DOUBLE_CLICK, view.bin);
   };
   canvas.addEventListener("pointerup", lift);
   canvas.addEventListener("pointercancel", lift);
@@ -92,7 +95,8 @@ function startGestures(view) {
   frame.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target !== frame) return;
     if (event.key === "Enter") {
-      view.openHere();
+      if (!view.bin) lookAtMiddle(view);
+      view.openAt(view.bin);
     } else if (Object.hasOwn(keys, event.key)) {
       event.preventDefault();
       keys[event.key]();

@@ -39,15 +39,14 @@ function pagedMembers(axis, top, total, all, labelOf = () => null) {
     const next = Math.min(PAGE_OF_MEMBERS, total - shown);
     more.textContent = `Show ${whole(next)} more of ${counted(total, axis.kind)}`;
   };
+  const everyone = once(async () => {
+    const known = new Set(top.map(([line]) => line));
+    return [...top, ...(await all()).filter(([line]) => !known.has(line))];
+  });
   more.addEventListener("click", async () => {
-    const members = await all();
+    const members = await everyone();
     const page = members.slice(shown, shown + PAGE_OF_MEMBERS);
     const first = shown;
-    // The order of all may differ where members fit equally well.
-    if (first <= FIRST_MEMBERS) put(
-      list,
-      members.slice(0, first).map((each) => memberItem(axis, each, labelOf(each[0]))),
-    );
     list.append(...page.map((each) => memberItem(axis, each, labelOf(each[0]))));
     shown += page.length;
     list.children[first]?.querySelector("a").focus({ preventScroll: true });

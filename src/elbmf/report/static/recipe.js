@@ -10,6 +10,8 @@ const TRACED = {
   lam: "Weight of the regulariser",
 };
 
+const MOST_RUNS = 20;
+
 function showRecipe({ recipe, trace }) {
   put(
     byId("made-content"),
@@ -68,54 +70,42 @@ function factsOf(title, facts) {
 
 function stagesOf({ stages }) {
   if (!stages.length) return null;
-  const greatest = Math.max(...stages.map(([, loss]) => loss), 1);
-  return make(
-    "div",
-    null,
-    make("h3", null, "Wrong cells after each stage"),
-    make(
-      "table.small",
-      null,
-      make(
-        "tbody",
-        null,
-        stages.map(([name, loss]) => make(
-          "tr",
-          null,
-          make("td", null, nameText(name, 60)),
-          make("td", null, whole(loss), bar(loss / greatest)),
-        )),
-      ),
-    ),
-  );
+  const rows = stages.map(([name, loss]) => [nameText(name, 60), loss]);
+  return make("div", null, make("h3", null, "Wrong cells after each stage"), lossTable(rows));
 }
 
 function runsOf(losses) {
   if (losses.length < 2) return null;
   const best = losses.indexOf(Math.min(...losses));
+  const rest = losses.slice(MOST_RUNS);
+  const rows = losses
+    .slice(0, MOST_RUNS)
+    .map((loss, i) => [`run ${i}${i === best ? ", the best" : ""}`, loss]);
   return make(
     "div",
     null,
     make("h3", null, "Wrong cells of each run"),
-    make(
-      "table.small",
-      null,
-      make(
-        "tbody",
-        null,
-        losses.slice(0, 20).map((loss, i) => make(
-          "tr",
-          null,
-          make("td", null, `run ${i}${i === best ? ", the best" : ""}`),
-          make("td", null, whole(loss), bar(loss / Math.max(...losses, 1))),
-        )),
-      ),
-    ),
-    losses.length > 20 ? make(
+    lossTable(rows),
+    rest.length ? make(
       "p.note",
       null,
-      `and ${counted(losses.length - 20, "other")}, up to ${whole(Math.max(...losses))}`,
+      `and ${counted(rest.length, "other")}, the best with ${whole(Math.min(...rest))}`,
     ) : null,
+  );
+}
+
+/** A table of what is named and how many cells are wrong there. */
+function lossTable(rows) {
+  const greatest = Math.max(...rows.map(([, loss]) => loss), 1);
+  return make(
+    "table.small",
+    null,
+    make("tbody", null, rows.map(([name, loss]) => make(
+      "tr",
+      null,
+      make("td", null, name),
+      make("td", null, whole(loss), bar(loss / greatest)),
+    ))),
   );
 }
 

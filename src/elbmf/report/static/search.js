@@ -72,8 +72,8 @@ class Search {
     const shown = this.options.length;
     const limit = total > shown ? `, ${whole(shown)} shown` : "";
     this.note.textContent = total ? `${whole(total)} found${limit}` : this.nothing();
+    this.activate(shown ? 0 : -1);
     await this.tellComponents(text);
-    this.activate(this.options.length ? 0 : -1);
   }
 
   find(kind, text) {

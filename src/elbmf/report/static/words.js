@@ -16,14 +16,15 @@ function short(number) {
   return Math.abs(number) >= 1000 ? WHOLE.format(Math.round(number)) : SHORT.format(number);
 }
 
-/** A share as a percentage, never rounded to all or nothing. */
+/** A share as a percentage, never rounded to all or nothing (as elbmf.numerals.percent has it). */
 function percent(share) {
   if (share === null || share === undefined) return UNKNOWN;
   const value = 100 * share;
   if (value > 0 && value < 0.01) return "< 0.01 %";
   if (value < 100 && value > 99.9) return "> 99.9 %";
-  const digits = value < 1 ? 2 : value < 10 || (value > 99 && value < 100) ? 1 : 0;
-  return `${Number(value.toFixed(digits))} %`;
+  if (value === 0 || value === 100) return `${value} %`;
+  const digits = value < 1 ? 2 : value < 10 || value > 90 ? 1 : 0;
+  return `${value.toFixed(digits)} %`;
 }
 
 /** A sentence in which no line ends between a number and its %. */
@@ -78,15 +79,15 @@ function tiny(number) {
 
 /**
  * A name as it can be shown: control characters as pictures of them, what is not text replaced,
- * not longer than a few lines.
+ * and of a long one head and tail.
  */
 function visibleName(name, longest = LONGEST_NAME) {
-  const characters = name.length > 4 * longest ? name.slice(0, 4 * longest) : name;
-  const tame = characters
+  const tame = name
     .replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
     .replace(/[\u007f-\u009f]|\p{Surrogate}/gu, "\ufffd");
   const letters = Array.from(tame);
-  return letters.length <= longest && characters === name
-    ? tame
-    : `${letters.slice(0, longest - 1).join("")}…`;
+  if (letters.length <= longest) return tame;
+  const tail = Math.floor((longest - 1) / 3);
+  const ends = [letters.slice(0, longest - 1 - tail), letters.slice(letters.length - tail)];
+  return ends.map((each) => each.join("")).join("…");
 }

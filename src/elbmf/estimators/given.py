@@ -1,0 +1,55 @@
+"""Data handed over beside a model: its cells read as the model's were, and its names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils import check_array
+
+from elbmf.binarizers import binarizer_of, is_number
+from elbmf.estimators.base import BooleanFactorizer
+from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.matrix import BooleanMatrix
+
+__all__ = ["matrix_of", "names_of"]
+
+
+def matrix_of(model: Any, data: Any) -> BooleanMatrix:
+    """Read data as that of a model was read.
+
+    Parameters
+    ----------
+    model : BooleanFactorizer, SavedModel or anything else
+        What is neither says nothing about how data is read.
+    data : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix
+    """
+    if isinstance(data, StoredTable):
+        values = data.stored
+    else:
+        values = data.values if isinstance(data, LabelledMatrix) else data
+    if isinstance(model, BooleanFactorizer):
+        return model._read(values, None, reset=False)
+    if isinstance(values, BooleanMatrix) or not isinstance(model, SavedModel):
+        return BooleanMatrix.from_array(values)
+    how = model.binarizer()
+    values = check_array(
+        values, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
+    )
+    if how is None or is_number(how):
+        return BooleanMatrix.from_array(values, how)
+    binarizer = binarizer_of(how).fit(values) if isinstance(how, str) else how
+    return BooleanMatrix.from_array(binarizer.transform(values))
+
+
+def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:
+    """Return the names of rows and columns, where the data has any."""
+    if isinstance(data, LabelledMatrix):
+        return data.row_names, data.column_names
+    if not hasattr(data, "columns"):
+        return None, None
+    index = getattr(data, "index", None)
+    columns = [str(name) for name in data.columns]
+    # Frames without names of rows count them.
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None, columns
+    return [str(name) for name in index], columns
