@@ -90,7 +90,7 @@ def test_everything_opens_without_an_error(browser, make):
 def test_missing_cells_are_told_from_zeros(browser):
     values = np.array([[1, np.nan, 0], [1, 1, 0]])
     model = SavedModel(np.ones((2, 1)), np.array([[1, 1, 0]]), ["r", "s"], ["a", "b", "c"], {})
-    browser.open_page(render(document(model, BooleanMatrix.from_array(values))))
+    browser.open_page(render(Content(model, BooleanMatrix.from_array(values)).within()))
     assert "missing cells are left blank" in browser.one("#matrix-legend").text
     readout = "return document.getElementById('matrix-readout').innerText"
     told, before = {}, browser.run(readout)
