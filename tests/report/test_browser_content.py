@@ -79,6 +79,8 @@ def test_everything_opens_without_an_error(browser, make):
     for kind in ("row", "column"):
         if said[f"{kind}s"]["count"]:
             browser.go(f"{kind}-1")
+    shown = browser.run("return document.getElementById('matrix').checkVisibility()")
+    assert shown == bool(said["rows"]["count"])
     errors, requests = browser.logs()
     assert errors == []
     assert {request.partition("#")[0] for request in requests} == {address}

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.matrix import BooleanMatrix
+from elbmf.numerals import counted
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
 from elbmf.plots.subject import Subject
@@ -181,7 +182,7 @@ class View:
         if outlines:
             self._outline(ax, width, height)
         titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
-        titled(ax, titles[what], f"{m:,} columns", f"{n:,} rows")
+        titled(ax, titles[what], counted(m, "column"), counted(n, "row"))
         ax.tick_params(labelsize=TICK - 1)
 
     def _outline(self, ax: Axes, width: int, height: int) -> None:
