@@ -85,3 +85,14 @@ def test_everything_opens_without_an_error(browser, make):
     assert errors == []
     assert {request.partition("#")[0] for request in requests} == {address}
     assert browser.run("return document.querySelectorAll('script').length") < 10
+
+
+def test_components_of_a_stream_are_not_called_empty(browser):
+    said = _of_a_stream()
+    browser.open_page(render(said))
+    browser.go("component-0")
+    columns = said["components"][0]["columns"]
+    assert browser.text("#detail .lead") == f"Component 0 has {columns} columns."
+    line = said["components"][0]["top_columns"][0][0]
+    browser.go(f"column-{line}")
+    assert browser.text("#detail .reasons li") == "a member of component 0"

@@ -55,13 +55,11 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
 function reason(report, component, support, across) {
   const of = report.components[component][across];
   const link = componentLink(component);
-  if (support === null) return make(
-    "li",
-    null,
-    "a member of ",
-    link,
-    `, which has ${counted(of, across.slice(0, -1))}`,
-  );
+  if (support === null) {
+    // Of a stream, rows are not kept.
+    const size = of ? `, which has ${counted(of, across.slice(0, -1))}` : "";
+    return make("li", null, make("span", null, "a member of ", link, size));
+  }
   const share = of ? support / of : 0;
   return make(
     "li",
