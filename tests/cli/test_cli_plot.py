@@ -89,3 +89,16 @@ def test_a_comparison_can_be_drawn(elbmf: Any) -> None:
     assert elbmf("compare", "tiles.csv", *flags, "methods.png").code == 0
     assert Path("methods.png").read_bytes().startswith(b"\x89PNG")
     elbmf("compare", "tiles.csv", *flags, "methods.txt").assert_error(".png")
+
+
+def test_rows_of_a_stream_are_those_of_a_file(elbmf: Any, labels: str) -> None:
+    flags = ["--stream", "-k", 2, "--seed", 0, "-o", "stream"]
+    assert elbmf("fit", "tiles.csv", *flags).code == 0
+    for kind in ("map", "rows", "overlap", "data"):
+        refused = elbmf("plot", kind, "stream", "-o", "p.png")
+        refused.assert_error(f"'{kind}' shows rows", "--data")
+    assert not Path("p.png").exists()
+    assert elbmf("plot", "columns", "stream", "-o", "p.png", "--dpi", 40).code == 0
+    given = ["--data", "tiles.csv", "--labels", labels, "--dpi", 40]
+    for kind in ("map", "rows", "factorization", "labels"):
+        assert elbmf("plot", kind, "stream", "-o", "p.png", *given).code == 0

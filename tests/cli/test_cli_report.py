@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from elbmf.cli.interrupt import Interrupt
@@ -194,6 +195,17 @@ def test_reports_that_cannot_be_written(elbmf: Any, flags: list[str], words: str
     shutil.copy("tiles.csv", "data.html")
     elbmf("fit", "data.html", "-k", 2, "-o", "model", *flags).assert_error(words)
     assert not Path("model").exists()
+
+
+def test_data_of_another_name_is_read_the_same_way(elbmf: Any) -> None:
+    np.savez("two.npz", empty=np.zeros((6, 4)), tiles=np.kron(np.eye(2), np.ones((3, 2))))
+    flags = ["--key", "tiles", "-k", 2, "--seed", 0, "-o", "model"]
+    assert elbmf("fit", "two.npz", *flags).code == 0
+    Path("two.npz").rename("renamed.npz")
+    assert elbmf("report", "model", "--data", "renamed.npz").code == 0
+    assert said("model/report.html")["summary"]["ones"] == 12
+    assert elbmf("report", "model", "--data", "renamed.npz", "--key", "empty").code == 0
+    assert said("model/report.html")["summary"]["ones"] == 0
 
 
 def test_streams(elbmf: Any) -> None:

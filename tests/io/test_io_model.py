@@ -221,6 +221,36 @@ def test_loading_damaged_models(tmp_path, model):
 
 
 @pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ("notes", "info must be an object, found 'notes'"),
+        ({"data": "a.csv"}, "info.data must be an object, found 'a.csv'"),
+        ({"warnings": "beware"}, "info.warnings must be a list, found 'beware'"),
+    ],
+)
+def test_notes_of_the_wrong_kind_are_refused(tmp_path, model, info, words):
+    save_model(tmp_path / "model", model)
+    path = tmp_path / "model" / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"info": info}))
+    with pytest.raises(FileFormatError, match=rf"model\.json: {words}"):
+        load_model(tmp_path / "model")
+
+
+def test_a_model_may_have_no_notes(tmp_path, model):
+    save_model(tmp_path / "model", model)
+    path = tmp_path / "model" / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"info": None}))
+    assert load_model(tmp_path / "model").info == {}
+
+
+def test_names_that_no_file_can_hold_are_refused(tmp_path):
+    model = SavedModel(np.eye(2), np.eye(2), ["a", "b\ud800"], ["", "\0"])
+    with pytest.raises(InputError, match=r"row_names: the name at position 1, 'b\\ud800'"):
+        save_model(tmp_path / "model", model)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"U_indices": np.array([0, 0, 9])},

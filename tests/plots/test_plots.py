@@ -221,7 +221,7 @@ def test_many_labels_differ_in_shape_and_mixed_bubbles_are_grey():
     ax = plots.row_map((U, V), labels=labels)
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names[:-1] == [f"{at:02}" for at in range(12)] + ["x", "y"] or names[-1] == (
-        "several or none"
+        "several, other or none"
     )
     looks = {
         (tuple(each.get_facecolor()[0]), len(each.get_paths()[0].vertices))

@@ -81,6 +81,8 @@ def test_everything_opens_without_an_error(browser, make):
     for kind in ("row", "column"):
         if said[f"{kind}s"]["count"]:
             browser.go(f"{kind}-1")
+    shown = browser.run("return document.getElementById('matrix').checkVisibility()")
+    assert shown == bool(said["rows"]["count"])
     errors, requests = browser.logs()
     assert errors == []
     assert {request.partition("#")[0] for request in requests} == {address}
@@ -110,3 +112,14 @@ def test_missing_cells_are_told_from_zeros(browser):
         "r × c": "a zero, or missing",
         "s × c": "a zero, or missing",
     }
+
+
+def test_components_of_a_stream_are_not_called_empty(browser):
+    said = _of_a_stream()
+    browser.open_page(render(said))
+    browser.go("component-0")
+    columns = said["components"][0]["columns"]
+    assert browser.text("#detail .lead") == f"Component 0 has {columns} columns."
+    line = said["components"][0]["top_columns"][0][0]
+    browser.go(f"column-{line}")
+    assert browser.text("#detail .reasons li") == "a member of component 0"

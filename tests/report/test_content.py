@@ -482,8 +482,25 @@ def test_the_recipe_and_the_trace():
     assert made["trace"]["columns"]["gap"] == [None] * 50
 
 
+@pytest.mark.parametrize("value", [0, float("nan")])
+def test_where_there_is_nothing_to_cover(value):
+    made = said(np.full((4, 3), value), np.zeros((4, 2)), np.zeros((2, 3)))["summary"]
+    assert "There are no ones to cover." in made["sentences"]
+    assert made["warnings"] == ["All 2 components are empty."]
+    covered = said(np.zeros((2, 2)), np.ones((2, 1)), np.ones((1, 2)))["summary"]
+    assert any("4 zeros are covered" in text for text in covered["sentences"])
+
+
+def test_one_is_counted_as_one():
+    A, U = np.zeros((2, 2)), np.zeros((2, 1))
+    A[0, 0] = U[1] = 1
+    sentences = said(A, U, np.eye(1, 2))["summary"]["sentences"]
+    assert "The matrix has 2 rows and 2 columns; 1 cell is a one (25 %)." in sentences
+
+
 def test_a_model_without_any_notes():
     made = said(np.eye(4), np.eye(4, 2), np.eye(2, 4))
+    assert "not noted" in made["summary"]["rank"]["text"]
     assert made["recipe"]["command"] is made["recipe"]["code"] is made["trace"] is None
     assert made["title"] == "2 components"
 

@@ -20,6 +20,7 @@ from elbmf.errors import InputError
 from elbmf.io import SavedModel
 from elbmf.labels import component_labels
 from elbmf.matrix import BooleanMatrix
+from elbmf.report.inputs import described_by
 
 __all__ = ["EXAMPLES", "KINDS", "configure", "run"]
 
@@ -68,6 +69,8 @@ class Kind:
         Whether it looks at the data, and whether it cannot be drawn without.
     labels : bool
         Whether it cannot be drawn without labels.
+    rows : bool
+        Whether it shows rows, which the model of a stream does not keep.
     panels : int, optional
         Axes it has; None where that depends on the result.
     """
@@ -76,6 +79,7 @@ class Kind:
     draw: Callable[[_Given], Any]
     data: Literal["unused", "used", "needed"] = "unused"
     labels: bool = False
+    rows: bool = True
     panels: int | None = 1
 
 
@@ -102,7 +106,7 @@ KINDS: dict[str, Kind] = {
     "reconstruction": Kind("what the components cover", _matrix("reconstruction")),
     "errors": Kind("ones missed and zeros covered", _matrix("errors"), data="needed"),
     "columns": Kind(
-        "best columns of the largest components", _lists("columns"), "used", panels=None
+        "best columns of the largest components", _lists("columns"), "used", rows=False, panels=None
     ),
     "rows": Kind("best rows of the largest components", _lists("rows"), "used", panels=None),
     "overlap": Kind(
@@ -122,6 +126,7 @@ KINDS: dict[str, Kind] = {
     "trace": Kind(
         "loss, Boolean gap and flips of the fit",
         lambda given: plots.trace(given.model),
+        rows=False,
         panels=None,
     ),
 }
@@ -182,9 +187,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
             f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
             "--labels FILE."
         )
-    model = models.load(args.result)
+    model, A = _with_data(models.load(args.result), kind, args, console)
     labels = None if args.labels is None else labels_of_rows(model, args, console)
-    A = _data(model, kind, args, console)
     axes = None
     if args.size and kind.panels:
         axes = tuple(plots.new_figure(*args.size).subplots(1, kind.panels, squeeze=False)[0])
@@ -196,20 +200,26 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _data(
+def _with_data(
     model: SavedModel, kind: Kind, args: argparse.Namespace, console: Console
-) -> BooleanMatrix | None:
-    """Read the matrix that a result was fitted to, where the picture shows it."""
-    if kind.data == "unused":
-        return None
+) -> tuple[SavedModel, BooleanMatrix | None]:
+    """Read the matrix that a result was fitted to, where the picture shows it.
+
+    Rows that a stream did not keep are those of a file that the user names.
+    """
+    lacks_rows = kind.rows and "stream" in model.info
+    if kind.data == "unused" and not lacks_rows:
+        return model, None
     found = found_data(model, args.result, args.data, args, console)
+    if found.A is None and lacks_rows:
+        raise InputError(f"{args.result}: the picture {args.kind!r} shows rows. {found.note}")
     if found.A is None and kind.data == "needed":
         raise InputError(
             f"{args.result}: the picture {args.kind!r} needs the matrix of the fit. {found.note}"
         )
     if found.A is None:
         console.note(f"{args.result}: drawn without the data. {found.note}")
-    return found.A
+    return described_by(model, found.A, found.row_names, args.n_jobs).model, found.A
 
 
 def _size(text: str) -> tuple[float, float]:

@@ -104,9 +104,11 @@ def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
 
 
 def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
-    """Return how the data was read, if a file of the same name is to be read again."""
+    """Return how the data was read, if a file of the same kind is to be read."""
     noted = model.info.get("data") or {}
-    return dict(noted.get("options", {})) if Path(path).name == noted.get("file") else {}
+    # The data may have another name now, but a layer of it is still the same layer.
+    same = Path(path).suffix == Path(str(noted.get("file"))).suffix
+    return dict(noted.get("options", {})) if same else {}
 
 
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:

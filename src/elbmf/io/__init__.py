@@ -18,6 +18,7 @@ from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
+from elbmf.io.names import check_names
 from elbmf.io.reading import read
 from elbmf.io.slabs import StoredTable, boolean_values, is_slabs
 from elbmf.io.streaming import DEFAULT_MEMORY, to_slabs
@@ -89,17 +90,4 @@ def write(
 def _check_names(table: LabelledMatrix) -> None:
     """Refuse the names that no text can hold: NUL characters and lone surrogates."""
     for field in ("row_names", "column_names"):
-        for position, name in enumerate(getattr(table, field) or ()):
-            if "\0" in name or not _is_encodable(name):
-                raise InputError(
-                    f"{field}: the name at position {position}, {name!r}, cannot be written as "
-                    "text. Remove its NUL characters and surrogates."
-                )
-
-
-def _is_encodable(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        check_names(getattr(table, field) or (), field, without="\0")

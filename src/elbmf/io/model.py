@@ -39,7 +39,7 @@ from elbmf.binarizers import binarizer_of
 from elbmf.boolean import Weights
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.model_tables import MODEL_TABLES
-from elbmf.io.names import pack_names, unpack_names
+from elbmf.io.names import check_names, pack_names, unpack_names
 from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
@@ -55,6 +55,14 @@ _JSON, _FACTORS = "model.json", "factors.npz"
 
 MODEL_FILES = (_FACTORS, *MODEL_TABLES, _JSON)
 """What saving a model in a folder replaces or removes, the description last."""
+
+# Notes that others look into: objects and lists, in JSON.
+_NOTES: dict[str, type] = {
+    **dict.fromkeys(
+        ("data", "history", "measures", "parameters", "rank_search", "stream", "versions"), dict
+    ),
+    **dict.fromkeys(("bits_saved", "run_losses", "stages", "warnings"), list),
+}
 
 
 @dataclass
@@ -192,6 +200,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
     for key in ("row_names", "column_names"):
         names = getattr(model, key)
         if names is not None:
+            check_names(names, key)
             arrays[f"{key}_utf8"], arrays[f"{key}_offsets"] = pack_names(names)
     np.savez_compressed(directory / _FACTORS, **arrays)
     description = {
@@ -268,7 +277,21 @@ def _read_description(path: Path) -> dict[str, Any]:
             f"{path}: expected format_version {_FORMAT_VERSION}, found {version!r}. Load it with "
             "the version of elbmf that saved it, or save it again."
         )
+    _check_notes(path, description.get("info"))
     return description
+
+
+def _check_notes(path: Path, info: Any) -> None:
+    """Refuse notes that are not what is read from them, as those of an edited file may be."""
+    notes: dict[str, tuple[Any, type]] = {"info": (info, dict)}
+    if isinstance(info, dict):
+        notes = {f"info.{name}": (info.get(name), kind) for name, kind in _NOTES.items()}
+    for name, (value, kind) in notes.items():
+        if value is not None and not isinstance(value, kind):
+            what = "an object" if kind is dict else "a list"
+            raise FileFormatError(
+                f"{path}: {name} must be {what}, found {value!r:.40}. Save the model again."
+            )
 
 
 def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
@@ -295,4 +318,4 @@ def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
             factor = sparse.csr_array((ones, indices, indptr), shape=shape)
             factor.check_format(full_check=True)
             factors.append(factor)
-    return SavedModel(factors[0], factors[1], names[0], names[1], description.get("info", {}))
+    return SavedModel(factors[0], factors[1], names[0], names[1], description.get("info") or {})

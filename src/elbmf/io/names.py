@@ -6,11 +6,46 @@ array could only be read by unpickling.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["pack_names", "unpack_names"]
+from elbmf.errors import InputError
+
+__all__ = ["check_names", "pack_names", "unpack_names"]
+
+
+def check_names(names: Iterable[str], field: str, *, without: str = "") -> None:
+    """Refuse names that UTF-8 cannot hold, those with lone surrogates, and those with a character.
+
+    Parameters
+    ----------
+    names : iterable of str
+    field : str
+        What they are called in the message.
+    without : str
+        A character that they may not have either; none by default.
+
+    Raises
+    ------
+    InputError
+        That says which name it is.
+    """
+    for position, name in enumerate(names):
+        if (without and without in name) or not _is_encodable(name):
+            raise InputError(
+                f"{field}: the name at position {position}, {name!r}, cannot be written as "
+                "text. Remove its NUL characters and surrogates."
+            )
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def pack_names(names: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from elbmf.errors import InputError
+from elbmf.numerals import counted
 from elbmf.plots.canvas import several_of
 from elbmf.plots.look import TICK, TITLE
 from elbmf.plots.matrix import EXTRA, HIT, MISSED, MISSING, View
@@ -52,12 +53,11 @@ def factorization(
     view.draw(rebuilt, "reconstruction", outlines=outlines)
     view.draw(errors, "errors", outlines=False)
     grid = view.grid
-    components = subject.n_components
-    plural = "" if components == 1 else "s"
+    wrong = int((grid.missed + grid.extra).sum())
     for ax, title in (
-        (data, f"Data: {grid.ones.sum():,} ones"),
-        (rebuilt, f"Reconstruction: {components} component{plural}"),
-        (errors, f"Errors: {(grid.missed + grid.extra).sum():,} cells"),
+        (data, f"Data: {counted(int(grid.ones.sum()), 'one')}"),
+        (rebuilt, f"Reconstruction: {counted(subject.n_components, 'component')}"),
+        (errors, f"Errors: {counted(wrong, 'cell')}"),
     ):
         ax.set_title(title, loc="left", fontsize=TITLE)
     for ax in (rebuilt, errors):

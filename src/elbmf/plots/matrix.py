@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import InputError
+from elbmf.numerals import counted
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
 from elbmf.plots.subject import Subject
@@ -177,7 +178,7 @@ class View:
         if outlines:
             self._outline(ax, width, height)
         titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
-        titled(ax, titles[what], f"{m:,} columns", f"{n:,} rows")
+        titled(ax, titles[what], counted(m, "column"), counted(n, "row"))
         ax.tick_params(labelsize=TICK - 1)
 
     def _outline(self, ax: Axes, width: int, height: int) -> None:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.labels import label_codes
+from elbmf.numerals import counted
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, name_legend, titled
 from elbmf.plots.subject import Subject
@@ -83,8 +84,9 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     for spine in ax.spines.values():
         spine.set_color("0.75")
     n, distinct = subject.shape[0], len(layout.counts)
-    shown = f"{sum(layout.explained):.0%} of their differences are seen"
-    titled(ax, "Map of the rows", f"{n:,} rows, {distinct:,} of them distinct\n{shown}")
+    # Where all are the same, there are no differences to see.
+    shown = f"\n{sum(layout.explained):.0%} of their differences are seen" if distinct > 1 else ""
+    titled(ax, "Map of the rows", f"{counted(n, 'row')}, {distinct:,} of them distinct{shown}")
     return ax
 
 
@@ -149,7 +151,7 @@ def _bubbles(ax: Axes, layout: RowLayout, counts: sparse.csr_array, names: list[
         )
     shown = [
         *(names[each] for each in seen),
-        "other or none" if find is _rings else "several or none",
+        "other or none" if find is _rings else "several, other or none",
     ]
     _add_legend(
         ax, [handles[look] for look in sorted(handles)], [shown[l] for l in sorted(handles)]

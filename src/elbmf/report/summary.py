@@ -129,7 +129,8 @@ def _what(facts: Facts, made: Summary) -> list[str]:
     size = f"{counted(made['rows'], 'row')} and {counted(made['columns'], 'column')}"
     text = f"{name} has {size}"
     if made["ones"] is not None and made["density"] is not None:
-        text += f"; {number(made['ones'])} cells are ones ({percent(made['density'])})"
+        are = "cell is a one" if made["ones"] == 1 else "cells are ones"
+        text += f"; {number(made['ones'])} {are} ({percent(made['density'])})"
     if made["missing"]:
         verb = "is" if made["missing"] == 1 else "are"
         text += f"; {counted(made['missing'], 'cell')} {verb} missing"
@@ -143,6 +144,8 @@ def _how_well(made: Summary) -> list[str]:
     measures = made["measures"]
     if not measures or "recall" not in measures or "precision" not in measures:
         return []
+    if made["ones"] == 0 and not made["extra"]:
+        return ["There are no ones to cover."]
     whose = (
         "The component covers"
         if made["components"] == 1
@@ -161,10 +164,14 @@ def _how_well(made: Summary) -> list[str]:
         sentences.append(
             "No cell is wrong."
             if not wrong
-            else f"{counted(wrong, 'cell')} {verb} wrong in all: {number(made['missed'])} ones "
-            f"are missed, {number(made['extra'])} zeros are covered."
+            else f"{counted(wrong, 'cell')} {verb} wrong in all: {_are(made['missed'], 'one')} "
+            f"missed, {_are(made['extra'], 'zero')} covered."
         )
     return sentences
+
+
+def _are(count: int, noun: str) -> str:
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"
 
 
 def _left_out(facts: Facts) -> list[str]:
@@ -206,12 +213,13 @@ def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Ra
         ranks = {"table": history, "criterion": search.get("criterion", "mdl")}
     if search is None:
         asked = (info.get("parameters") or {}).get("n_components")
-        text = (
-            "The method itself found how many components it needs."
-            if asked is None and "parameters" in info
-            else f"{counted(facts.k, 'component')} {'was' if facts.k == 1 else 'were'} asked for; "
-            "elbmf rank compares numbers."
-        )
+        if "parameters" not in info:
+            text = "How the number of components came about is not noted."
+        elif asked is None:
+            text = "The method itself found how many components it needs."
+        else:
+            asked_for = f"{counted(facts.k, 'component')} {'was' if facts.k == 1 else 'were'}"
+            text = f"{asked_for} asked for; elbmf rank compares numbers."
         return Rank(chosen=False, text=text, curve=None)
     title = TITLES.get(search.get("criterion", ""), str(search.get("criterion")))
     looked = f"of all numbers of components up to {number(search['highest'])} that were looked at"
@@ -287,6 +295,9 @@ def _unused(facts: Facts, made: Summary) -> list[str]:
     if not empty:
         return []
     verb = "is" if empty == 1 else "are"
+    if not made["used"]:
+        whose = "The component" if empty == 1 else f"All {number(empty)} components"
+        return [f"{whose} {verb} empty."]
     exact = made["missed"] == 0 and made["extra"] == 0
     why = ": the others already leave no error" if exact else ""
     return [f"{number(empty)} of the {counted(facts.k, 'component')} {verb} empty{why}."]

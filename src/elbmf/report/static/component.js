@@ -14,6 +14,11 @@ function componentSentence({ component, rows, columns, precision, recall, covere
   return `${parts.join("")}.`;
 }
 
+/** Of a stream, rows are not kept. */
+function columnsSentence({ component, columns }) {
+  return `Component ${component} has ${counted(columns, "column")}.`;
+}
+
 function aloneText(share) {
   if (share === 1) return ", which are in no other component";
   if (share === 0) return ", all of which are in others, too";
@@ -64,7 +69,7 @@ async function componentDetail(report, axes, number, showInMatrix) {
   return {
     title,
     content: [
-      make("p.lead", null, unbroken(componentSentence(each))),
+      make("p.lead", null, unbroken(row.count ? componentSentence(each) : columnsSentence(each))),
       each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
       each.rows && each.columns ? make(
         "button.controls",

@@ -22,7 +22,7 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
     `${kind === "row" ? "Row" : "Column"} ${whole(line)} of ${whole(axis.count)}, counted from 0`,
     ones ? `${counted(ones[entry], "one")}` : null,
   ].filter(Boolean);
-  const inMatrix = make(
+  const inMatrix = byId("matrix").hidden ? null : make(
     "button.controls",
     { type: "button", onclick: showInMatrix },
     "Show in the matrix",
@@ -55,21 +55,25 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
 function reason(report, component, support, across) {
   const of = report.components[component][across];
   const link = componentLink(component);
-  if (support === null) return make(
-    "li",
-    null,
-    "a member of ",
-    link,
-    `, which has ${whole(of)} ${across}`,
-  );
+  if (support === null) {
+    // Of a stream, rows are not kept.
+    const size = of ? `, which has ${counted(of, across.slice(0, -1))}` : "";
+    return make("li", null, make("span", null, "a member of ", link, size));
+  }
   const share = of ? support / of : 0;
   return make(
     "li",
     null,
-    make("span", null, `has ${whole(support)} of the ${whole(of)} ${across} of `, link),
+    make("span", null, `${supportText(support, of, across)} of `, link),
     bar(share),
     make("span.fit", null, percent(share)),
   );
+}
+
+/** "has 3 of the 4 rows"; "has the only row". */
+function supportText(support, of, across) {
+  if (of !== 1) return `has ${whole(support)} of the ${whole(of)} ${across}`;
+  return `${support ? "has" : "lacks"} the only ${across.slice(0, -1)}`;
 }
 
 function outsider(report, nearest, entry, across) {

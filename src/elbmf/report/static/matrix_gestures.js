@@ -152,8 +152,12 @@ function binSizes(edges) {
   return least === most ? whole(least) : `${whole(least)}–${whole(most)}`;
 }
 
-/** Show the matrix of a report; done when it is drawn. */
+/** Show the matrix of a report, where there is one; done when it is drawn. */
 async function showMatrix(report, axes) {
+  // That of a stream, which keeps no rows, has no cells.
+  const none = !axes.row.count || !axes.column.count;
+  byId("matrix").hidden = byId("to-matrix").hidden = none;
+  if (none) return null;
   byId("matrix-text").textContent = matrixText(report);
   const grid = await unpackGrid(report.matrix);
   const view = new MatrixView(report, axes, grid);

@@ -70,7 +70,8 @@ function greatestOf(components, axis) {
 }
 
 function usedNote({ used, components, method, seconds }) {
-  const by = `by ${method}${seconds === null ? "" : ` in ${short(seconds)} s`}`;
+  const inTime = seconds === null ? "" : ` in ${short(seconds)} s`;
+  const by = method === "unknown" ? "by a method not noted" : `by ${method}${inTime}`;
   return used === components ? by : `of ${whole(components)} are used; ${by}`;
 }
 
