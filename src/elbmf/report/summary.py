@@ -320,7 +320,7 @@ def _poor(made: Summary) -> list[str]:
 
 
 def _worthless(facts: Facts) -> list[str]:
-    """Name the components that lengthen the description of the data."""
+    """Name the components that lengthen the description of the data, given those before."""
     if facts.bits_saved is None:
         return []
     saved = np.asarray(facts.bits_saved)
@@ -332,6 +332,6 @@ def _worthless(facts: Facts) -> list[str]:
     one = len(bad) == 1
     return [
         f"{'Component' if one else 'Components'} {named}{more} {'saves' if one else 'save'} no "
-        f"bits: the data is described more briefly without {'it' if one else 'them'}, so "
-        f"{'it' if one else 'they'} may be chance."
+        f"bits beyond what those before {'it' if one else 'them'} save: {'it' if one else 'they'} "
+        "may be chance."
     ]
