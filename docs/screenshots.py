@@ -39,7 +39,8 @@ def main(profile: str, reports: list[str]) -> None:
             for action in ("", "document.getElementById('matrix').scrollIntoView();"):
                 driver.execute_async_script(f"{action} setTimeout(arguments[0], 1000)")
             picture = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
-            picture.quantize(128).save(_SCREENS / f"{report.stem}.png", optimize=True)
+            colours = picture.quantize(256, Image.Quantize.MAXCOVERAGE)
+            colours.save(_SCREENS / f"{report.stem}.png", optimize=True)
     finally:
         driver.quit()
 
