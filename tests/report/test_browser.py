@@ -208,3 +208,11 @@ def test_many_components_and_labels(browser):
     browser.open_page(render(full() | {"labels": many}))
     assert browser.logs()[0] == []
     assert len(browser.all(".heat-map")) == 1
+
+
+def test_costs_are_not_called_wrong_cells(browser):
+    made = document(*factors(30, 20, 2))
+    for weight, title in (("1.0", "Wrong cells after"), ("0.25", "Cost, errors weighed, after")):
+        made["recipe"]["parameters"] = {"extra_weight": weight}
+        browser.open_page(render(made))
+        assert f"{title} each stage" in browser.texts("#made h3")

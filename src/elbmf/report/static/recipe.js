@@ -27,7 +27,7 @@ function showRecipe({ recipe, trace }) {
         { ...recipe.versions, ...(recipe.seed === null ? {} : { seed: recipe.seed }) },
       ),
       stagesOf(recipe),
-      runsOf(recipe.run_losses),
+      runsOf(recipe),
     ),
     traceOf(trace),
   );
@@ -68,13 +68,20 @@ function factsOf(title, facts) {
   );
 }
 
-function stagesOf({ stages }) {
-  if (!stages.length) return null;
-  const rows = stages.map(([name, loss]) => [nameText(name, 60), loss]);
-  return make("div", null, make("h3", null, "Wrong cells after each stage"), lossTable(rows));
+/** What stages and runs are compared by: wrong cells, unless one kind weighs more than the other. */
+function lossName({ parameters }) {
+  return Number(parameters.extra_weight ?? 1) === 1 ? "Wrong cells" : "Cost, errors weighed,";
 }
 
-function runsOf(losses) {
+function stagesOf(recipe) {
+  if (!recipe.stages.length) return null;
+  const rows = recipe.stages.map(([name, loss]) => [nameText(name, 60), loss]);
+  const title = `${lossName(recipe)} after each stage`;
+  return make("div", null, make("h3", null, title), lossTable(rows));
+}
+
+function runsOf(recipe) {
+  const losses = recipe.run_losses;
   if (losses.length < 2) return null;
   const best = losses.indexOf(Math.min(...losses));
   const rest = losses.slice(MOST_RUNS);
@@ -84,7 +91,7 @@ function runsOf(losses) {
   return make(
     "div",
     null,
-    make("h3", null, "Wrong cells of each run"),
+    make("h3", null, `${lossName(recipe)} of each run`),
     lossTable(rows),
     rest.length ? make(
       "p.note",
