@@ -186,7 +186,7 @@ def test_interrupted_fits_have_a_report(elbmf: Any, monkeypatch: Any) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--report", "page.pdf"], "must end in .html"),
+        (["--report", "page.pdf"], "must end in .html; got 'page.pdf'"),
         (["--report", "nowhere/page.html"], "does not exist"),
         (["--report", "data.html", "--format", "csv"], "would replace data.html"),
     ],

@@ -113,6 +113,16 @@ def _tell(path: Path, console: Console) -> None:
 # --- the same at the end of other commands ---
 
 
+def _page_name(text: str) -> str:
+    # The flag takes what follows it for its value, which may be DATA.
+    if text and Path(text).suffix.lower() != ".html":
+        raise argparse.ArgumentTypeError(
+            f"the name of a page must end in .html; got {text!r}. If no name is meant, put "
+            "--report last"
+        )
+    return text
+
+
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the flag that asks for a report of what is found."""
     parser.add_argument(
@@ -120,6 +130,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="?",
         const="",
+        type=_page_name,
         help=f"also make a page about it for a browser (default: {_NAME} in the folder)",
     )
 
