@@ -16,7 +16,7 @@ from elbmf.errors import InputError
 from elbmf.io import read_gmt
 from elbmf.io.records import write_records
 
-__all__ = ["EXAMPLES", "configure", "run"]
+__all__ = ["EXAMPLES", "add_name_matching", "configure", "run"]
 
 EXAMPLES = """\
 examples:
@@ -66,14 +66,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "--max-size", metavar="N", type=int, help="leave out sets with more (default: none)"
     )
-    parser.add_argument(
-        "--ignore-case", action="store_true", help="Tp53 and TP53 are the same name"
-    )
-    parser.add_argument(
-        "--cut-at",
-        metavar="TEXT",
-        help="what comes from there on is no part of a column's name, e.g. '|' for TP53|7157",
-    )
+    add_name_matching(parser)
     parser.add_argument(
         "--across-components",
         action="store_true",
@@ -83,6 +76,19 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_name_matching(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say when a name in a set is that of a column."""
+    parser.add_argument(
+        "--ignore-case", action="store_true", help="in sets, Tp53 and TP53 are the same name"
+    )
+    parser.add_argument(
+        "--cut-at",
+        metavar="TEXT",
+        help="for sets, what comes from there on is no part of a column's name, e.g. '|' for "
+        "TP53|7157",
+    )
 
 
 def _share(text: str) -> float:

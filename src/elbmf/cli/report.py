@@ -7,6 +7,7 @@ from pathlib import Path
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
+from elbmf.cli.enrich import add_name_matching
 from elbmf.cli.labels import add_label_column, labels_of_rows
 from elbmf.cli.matrices import add_binarize, add_n_jobs, add_reader_options
 from elbmf.cli.outputs import check_document
@@ -55,14 +56,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--labels", metavar="TABLE", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
-    parser.add_argument(
-        "--ignore-case", action="store_true", help="for --sets, Tp53 and TP53 are the same name"
-    )
-    parser.add_argument(
-        "--cut-at",
-        metavar="TEXT",
-        help="for --sets, what comes from there on is no part of a column's name",
-    )
+    add_name_matching(parser)
     parser.add_argument("--title", metavar="TEXT", help="of the page")
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the model was fit with)")

@@ -18,11 +18,11 @@ from elbmf.matrix import BooleanMatrix
 from elbmf.refine import describe
 from elbmf.selection import RankSearch
 
-__all__ = ["Subject", "described_by", "subject_of"]
+__all__ = ["ReportSubject", "described_by", "subject_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ReportSubject:
     """What a report is about.
 
     Parameters
@@ -42,7 +42,7 @@ class Subject:
     ranks: Mapping[str, Any] | None = None
 
 
-def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Subject:
+def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> ReportSubject:
     """Read a model and its data.
 
     Parameters
@@ -78,7 +78,7 @@ def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Subje
 
 def described_by(
     model: SavedModel, A: BooleanMatrix | None, row_names: list[str] | None, n_jobs: int | None
-) -> Subject:
+) -> ReportSubject:
     """Describe the rows of data by the components of a model that keeps no rows itself.
 
     Parameters
@@ -92,16 +92,16 @@ def described_by(
     n_jobs : int or None
     """
     if A is None or model.shape[0] or "stream" not in model.info:
-        return Subject(model, A)
+        return ReportSubject(model, A)
     if A.shape[1] != model.shape[2]:
         raise InputError(
             f"The data has {A.shape[1]} columns, but the model was made from {model.shape[2]}."
         )
     U = describe(A, model.V.toarray(), model.weights(A.shape), n_jobs)
-    return Subject(replace(model, U=U, row_names=row_names), A, described=True)
+    return ReportSubject(replace(model, U=U, row_names=row_names), A, described=True)
 
 
-def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> Subject:
+def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> ReportSubject:
     check_is_fitted(search, "best_estimator_")
     found = _of_estimator(search.best_estimator_, data, n_jobs)
     looked_at = search.table_["rank"].tolist()
@@ -110,7 +110,7 @@ def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> Subject:
     return replace(found, ranks={"table": search.table_, "criterion": search.criterion})
 
 
-def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -> Subject:
+def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -> ReportSubject:
     check_is_fitted(estimator, "components_")
     A = None if data is None else matrix_of(estimator, data)
     rows, columns = names_of(data)

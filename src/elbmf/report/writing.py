@@ -11,7 +11,7 @@ from typing import Any
 from elbmf.enrichment import NamedSet
 from elbmf.io.streams import replacing
 from elbmf.report.content import MOST_BYTES, Content
-from elbmf.report.inputs import Subject, subject_of
+from elbmf.report.inputs import ReportSubject, subject_of
 from elbmf.report.known import KnownLabels, KnownSets
 
 __all__ = ["MOST_PAGE_BYTES", "write_report", "write_subject"]
@@ -77,7 +77,7 @@ def write_report(
 
 def write_subject(
     path: str | os.PathLike[str],
-    subject: Subject,
+    subject: ReportSubject,
     *,
     labels: KnownLabels | None = None,
     sets: KnownSets | None = None,
@@ -90,7 +90,7 @@ def write_subject(
     Parameters
     ----------
     path : path-like
-    subject : Subject
+    subject : ReportSubject
     labels, sets, title, n_jobs
         As for `write_report`.
     notes : sequence of str
