@@ -12,13 +12,13 @@ from itertools import islice
 import numpy as np
 
 from common import data_argument, load, machine
-from elbmf.engines import open_engine
-from elbmf.matrix import BooleanMatrix
-from elbmf.palm import ipalm
-from elbmf.regularizers import ELB
-from elbmf.schedules import Annealed
-from elbmf.starts import uniform_start
-from elbmf.step import Iterate
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines import open_engine
+from elbmf.relaxation.half_step import Iterate
+from elbmf.relaxation.palm import ipalm
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.starts import uniform_start
 
 SETS = {"newsgroups20": 20, "ppi_biogrid": 50, "retail": 20, "dorothea_grn": 30}
 STAGES = (1, 2, 5, 10, 20, 40, 60, 70, 80, 90, 99)

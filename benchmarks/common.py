@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from elbmf.machine import machine
+from elbmf.utils.machine import machine
 
 __all__ = [
     "best_of",

@@ -24,17 +24,17 @@ from scipy import sparse
 from scipy.optimize import nnls
 
 from common import machine
-from elbmf.engines import Engine, MemoryEngine
-from elbmf.engines.cluster import DaskEngine, DaskMatrix
-from elbmf.matrix import BooleanMatrix
-from elbmf.palm import State, ipalm
-from elbmf.regularizers import ELB
-from elbmf.schedules import Annealed
-from elbmf.slabs import cut
-from elbmf.starts import uniform_start
-from elbmf.step import Iterate, padded_width
-from elbmf.stored import StoredMatrix, store
-from elbmf.threads import available_cores
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import StoredMatrix, store
+from elbmf.relaxation.engines import Engine, MemoryEngine
+from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix
+from elbmf.relaxation.half_step import Iterate, padded_width
+from elbmf.relaxation.palm import State, ipalm
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.slabs import cut
+from elbmf.relaxation.starts import uniform_start
+from elbmf.utils.threads import available_cores
 
 # Resident rows and ones of the small matrices.
 SIZES = [(2_000, 2_000_000), (20_000, 2_000_000), (60_000, 2_000_000), (2_000, 16_000_000)]

@@ -14,7 +14,7 @@ import time
 
 from common import machine, peak_of_process
 from elbmf import ELBMF
-from elbmf.stored import StoredMatrix, store
+from elbmf.matrix.on_disk import StoredMatrix, store
 
 # Shape, density, tiles.
 NETFLIX = ((17770, 480189), 0.00667, 20)
@@ -57,8 +57,8 @@ def main() -> None:
         if path is None:
             path = f"{folder}/netflix.slabs"
             # Not among what a child imports.
-            from elbmf.datasets import stand_in
-            from elbmf.matrix import BooleanMatrix
+            from elbmf.matrix.boolean_matrix import BooleanMatrix
+            from elbmf.paper.catalog import stand_in
 
             generated = stand_in(*NETFLIX, random_state=0).matrix.values
             store(BooleanMatrix.from_array(generated), path)

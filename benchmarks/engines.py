@@ -10,13 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from common import data_argument, load, machine
-from elbmf.engines import Engine, Where, open_engine
-from elbmf.matrix import BooleanMatrix
-from elbmf.palm import State, ipalm
-from elbmf.regularizers import ELB
-from elbmf.schedules import Annealed
-from elbmf.starts import uniform_start
-from elbmf.step import Iterate
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines import Engine, Where, open_engine
+from elbmf.relaxation.half_step import Iterate
+from elbmf.relaxation.palm import State, ipalm
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.starts import uniform_start
 
 SETS = {"newsgroups20": 20, "genomes1k_peddy": 28}
 

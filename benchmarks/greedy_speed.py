@@ -12,7 +12,7 @@ from scipy import sparse
 
 from common import best_of, data_argument, load, machine
 from elbmf import Asso, GreConD
-from elbmf.metrics import hamming_loss
+from elbmf.boolean.metrics import hamming_loss
 
 # A matrix without structure, and data sets.
 SPEED = ("random", "mushroom", "americas_small")

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from common import data_argument, load, machine
 from elbmf import ELBMF
-from elbmf.boolean import boolean_product
+from elbmf.boolean.metrics import hamming_loss, measures
+from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
-from elbmf.metrics import hamming_loss, measures
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 PAPER: dict[str, Any] = {"kappa": 0.005, "lam": 0.001, "rate": 1.0033, "max_iter": 1500}

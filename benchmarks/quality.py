@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from common import data_argument, load, machine, names
 from elbmf import ELBMF
+from elbmf.boolean.metrics import hamming_loss, relative_loss
 from elbmf.datasets import make_tiles
-from elbmf.metrics import hamming_loss, relative_loss
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from common import data_argument, load, machine
 from elbmf import ELBMF, RankSearch
-from elbmf.criteria import CRITERIA, count
 from elbmf.datasets import make_tiles
+from elbmf.ranks.criteria import CRITERIA, count
 
 COST = ("mushroom", "americas_small", "tcga_luad_coadread")
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from common import data_argument, load, machine
 from elbmf import Primp, RoundedNMF
 from elbmf.datasets import make_tiles
-from elbmf.estimators import primp as primp_module
+from elbmf.estimators.rivals import primp as primp_module
 
 
 def matrices(

@@ -21,7 +21,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.saving import data_notes, saved_model
 from elbmf.io import SavedModel
 from elbmf.io.side_tables import SIDES, read_side
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import KnownLabels, write_report
 
 BROWSER, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")

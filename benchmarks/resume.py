@@ -20,8 +20,8 @@ import numpy as np
 from scipy import sparse
 
 from common import data_argument, machine
-from elbmf.checkpoints import has_checkpoint
 from elbmf.datasets import make_tiles
+from elbmf.estimators.checkpoints import has_checkpoint
 from elbmf.io import SavedModel, load_model
 
 GENERATED = "tiles, 3000×2000"

@@ -9,9 +9,9 @@ import numpy as np
 
 from common import data_argument, load, machine
 from elbmf import Binaps, OrM, Primp, RoundedNMF, compare
+from elbmf.boolean.metrics import hamming_loss
 from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS, BooleanFactorizer
-from elbmf.metrics import hamming_loss
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 

@@ -16,8 +16,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from elbmf import ELBMF
+from elbmf.analysis import block_order, row_layout
 from elbmf.datasets import load_digits
-from elbmf.views import block_order, row_layout
 
 LABELS = {"newsgroups20": "group", "genomes1k_peddy": "superpop"}
 NEIGHBOURS = 10

@@ -10,9 +10,9 @@ import hashlib
 import warnings
 
 import numpy as np
-from common import data_argument, load
 
 import elbmf
+from common import data_argument, load
 from elbmf import ELBMF, RankSearch
 from elbmf.datasets import make_tiles
 
@@ -40,8 +40,12 @@ def fingerprint(*arrays: np.ndarray) -> str:
 
 
 def tell(name: str, model: object) -> None:
-    factors = [getattr(model, part) for part in ("membership_", "components_") if hasattr(model, part)]
-    print(f"{name:45} {fingerprint(*factors)} {getattr(model, 'reconstruction_err_', '')}", flush=True)
+    factors = [
+        getattr(model, part) for part in ("membership_", "components_") if hasattr(model, part)
+    ]
+    print(
+        f"{name:45} {fingerprint(*factors)} {getattr(model, 'reconstruction_err_', '')}", flush=True
+    )
 
 
 def main() -> None:

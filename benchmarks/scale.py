@@ -9,7 +9,7 @@ from scipy import sparse
 
 from common import machine
 from elbmf import ELBMF
-from elbmf.metrics import measures
+from elbmf.boolean.metrics import measures
 
 SHAPE, DENSITY, K = (17770, 480189), 0.00667, 20
 

@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from common import best_of, data_argument, geometric_mean, load, machine
-from elbmf.engines import MemoryEngine
-from elbmf.matrix import BooleanMatrix
-from elbmf.palm import State, ipalm
-from elbmf.regularizers import ELB
-from elbmf.schedules import Annealed
-from elbmf.slabs import SlabbedMatrix, cut
-from elbmf.starts import uniform_start
-from elbmf.step import Iterate
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines import MemoryEngine
+from elbmf.relaxation.half_step import Iterate
+from elbmf.relaxation.palm import State, ipalm
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.slabs import SlabbedMatrix, cut
+from elbmf.relaxation.starts import uniform_start
 
 SETS = {
     "tcga_luad_coadread": 33,

@@ -13,9 +13,9 @@ import numpy as np
 
 from common import data_argument, load, machine, peak_of_process
 from elbmf import ELBMF, Sofa
-from elbmf.boolean import hamming_distance
+from elbmf.boolean.metrics import hamming_loss
+from elbmf.boolean.product import hamming_distance
 from elbmf.datasets import make_tiles
-from elbmf.metrics import hamming_loss
 
 T = TypeVar("T")
 

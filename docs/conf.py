@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 from elbmf import __version__  # noqa: E402
-from elbmf.datasets import prepared_sets  # noqa: E402
+from elbmf.paper.catalog import prepared_sets  # noqa: E402
 
 project = "elbmf"
 author = "The elbmf developers"

@@ -20,8 +20,8 @@ groups of people who share variants; nobody told them where anyone is from.
 import matplotlib.pyplot as plt
 
 from elbmf import ELBMF, plots
-from elbmf.datasets import find, open_prepared
-from elbmf.labels import component_labels
+from elbmf.analysis.labels import component_labels
+from elbmf.paper.catalog import find, open_prepared
 from elbmf.report import write_report
 
 data = open_prepared(find("genomes1k_peddy"))

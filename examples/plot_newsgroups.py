@@ -22,9 +22,9 @@ Components are groups of posts that share words: a topic, a signature, a long qu
 import matplotlib.pyplot as plt
 
 from elbmf import ELBMF, plots
-from elbmf.datasets import find, open_prepared
-from elbmf.labels import component_labels
-from elbmf.metrics import recall
+from elbmf.analysis.labels import component_labels
+from elbmf.boolean.metrics import recall
+from elbmf.paper.catalog import find, open_prepared
 from elbmf.report import write_report
 
 data = open_prepared(find("newsgroups20"))

@@ -1,19 +1,22 @@
 """What all tests share."""
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The first example of a test may compile a kernel: no deadline. Fixed examples in automated runs.
+# The first example of a test may compile a kernel: no deadline. The examples are the same in every
+# run, for everyone; `make random` draws others.
 settings.register_profile(
-    "default",
+    "fixed",
     deadline=None,
     max_examples=60,
+    derandomize=True,
+    database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+settings.register_profile(
+    "random", parent=settings.get_profile("fixed"), derandomize=False, print_blob=True
+)
+settings.load_profile("fixed")
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 from elbmf import GreConD
-from elbmf.callbacks import Report
 from elbmf.estimators.base import FittedFactors
+from elbmf.utils.callbacks import Report
 
 FEW_ROWS = 40
 

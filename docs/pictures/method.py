@@ -8,10 +8,10 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from elbmf import ELBMF, boolean_product
 from elbmf.datasets import make_tiles
-from elbmf.matrix import BooleanMatrix
-from elbmf.regularizers import ELB
-from elbmf.rounding import threshold_costs
-from elbmf.schedules import Annealed, Printed
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.rounding import threshold_costs
+from elbmf.relaxation.schedules import Annealed, Printed
 from pictures.style import (
     BLUE,
     GREEN,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from elbmf._version import __version__
 
 if TYPE_CHECKING:
-    from elbmf.boolean import boolean_product
+    from elbmf.boolean.product import boolean_product
     from elbmf.comparison import compare
     from elbmf.estimators import ELBMF, Asso, Binaps, GreConD, OrM, Primp, RoundedNMF, Sofa
-    from elbmf.selection import RankSearch
+    from elbmf.estimators.rank_search import RankSearch
 
 __all__ = [
     "ELBMF",
@@ -31,7 +31,7 @@ __all__ = [
 
 # What is no method; those are in elbmf.estimators.
 _HOME = {
-    "RankSearch": "elbmf.selection",
+    "RankSearch": "elbmf.estimators.rank_search",
     "boolean_product": "elbmf.boolean",
     "compare": "elbmf.comparison",
 }

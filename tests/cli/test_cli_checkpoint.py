@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from elbmf.checkpoints import has_checkpoint
 from elbmf.cli.progress import Progress
+from elbmf.estimators.checkpoints import has_checkpoint
 from elbmf.io import load_model
 
 KEPT = ["--checkpoint", "kept", "--every", 1]
@@ -114,7 +114,7 @@ def test_a_result_that_was_not_saved_is_there_at_once(elbmf, kill, monkeypatch):
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr("elbmf.cli.fit.save", fail)
+        patched.setattr("elbmf.cli.commands.fit.save", fail)
         with pytest.raises(Killed):
             elbmf(*FIT, *KEPT)
     with monkeypatch.context() as patched:

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from elbmf import Asso, GreConD
-from elbmf.callbacks import Report
+from elbmf.boolean.metrics import recall
 from elbmf.cli import compare_report
 from elbmf.cli.progress import ComparisonProgress
 from elbmf.comparison import Progress, Result
@@ -20,7 +20,7 @@ from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS
 from elbmf.io import LabelledMatrix, write
 from elbmf.io.records import write_records
-from elbmf.metrics import recall
+from elbmf.utils.callbacks import Report
 from terminals import Terminal
 from troubled import Raises, Slow
 

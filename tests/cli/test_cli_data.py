@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from elbmf.cli import data as command
+from elbmf.cli.commands import data as command
 from elbmf.cli.solver_flags import options_of
-from elbmf.datasets import DATA_SETS, open_prepared, prepare_stand_in
-from elbmf.datasets.catalog import DataSet
-from elbmf.datasets.download import RemoteFile
 from elbmf.io import read
+from elbmf.paper.catalog import DATA_SETS, open_prepared, prepare_stand_in
+from elbmf.paper.catalog.download import RemoteFile
+from elbmf.paper.catalog.sets import DataSet
 from terminals import Terminal
 
 RATINGS = "1::1::5::3\n2::2::3::4\n2::3::4::4\n"

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from elbmf import ELBMF
-from elbmf.cli import fit, outputs
+from elbmf.cli import outputs
+from elbmf.cli.commands import fit
 from elbmf.errors import InputError
 from elbmf.io import load_model, read, save_model
 
@@ -514,5 +515,5 @@ def test_epochs_on_a_device(elbmf: Any) -> None:
 
 def test_a_device_that_is_not_there(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
-    monkeypatch.setattr("elbmf.engines.tensors.devices", lambda: ["cpu"])
+    monkeypatch.setattr("elbmf.relaxation.engines.torch.tensors.devices", lambda: ["cpu"])
     elbmf(*FIT, "--device", "cuda").assert_error("--device cuda", "it has 'cpu'", "leave the")

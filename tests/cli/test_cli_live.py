@@ -13,7 +13,7 @@ from elbmf import ELBMF
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import Progress
 from elbmf.io import load_model
-from elbmf.palm import State
+from elbmf.relaxation.palm import State
 from terminals import Terminal
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")

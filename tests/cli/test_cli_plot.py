@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from elbmf.cli.plot import KINDS
+from elbmf.cli.commands.plot import KINDS
 
 LABELS = "name\tkind\tother\nann\ta\tx\nbob\ta\tx\ncy\ta\ty\ndee\tb\tx\neve\t\ty\n"
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbmf import ELBMF, RankSearch, ranks
+from elbmf import ELBMF, RankSearch
 from elbmf.cli import rank_report
 from elbmf.cli.progress import RankProgress
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
+from elbmf.ranks import path as ranks
 
 QUICK = ("--effort", 0.1, "--max-iter", 30)
 RANK = ("rank", "groups.npz", "--max", 5, *QUICK)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from elbmf.cli.progress import ExperimentProgress
-from elbmf.experiments import regularizers
-from elbmf.experiments.registry import EXPERIMENTS
-from elbmf.experiments.running import Progress
 from elbmf.io.records import read_parquet_records
+from elbmf.paper.experiments import regularizers
+from elbmf.paper.experiments.registry import EXPERIMENTS
+from elbmf.paper.experiments.running import Progress
 from terminals import Terminal
 
 

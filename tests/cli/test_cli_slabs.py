@@ -11,7 +11,7 @@ import pytest
 from elbmf.cli import matrices
 from elbmf.cli.progress import FileProgress
 from elbmf.io import read, streaming, to_slabs
-from elbmf.stored import StoredMatrix
+from elbmf.matrix.on_disk import StoredMatrix
 from terminals import Terminal
 
 

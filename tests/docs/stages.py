@@ -9,10 +9,12 @@ from running import Stage
 from scipy import sparse
 from stories import cells, permissions, ratings
 
-from elbmf import engines, estimators, regularizers
+from elbmf import estimators
 from elbmf.cli import main
-from elbmf.datasets import PreparedData, make_tiles, save_prepared
+from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, formats, write
+from elbmf.paper.catalog import PreparedData, save_prepared
+from elbmf.relaxation import engines, regularizers
 
 __all__ = ["STAGES", "registries_restored"]
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from io_helpers import tables
 from scipy import sparse
 
-from elbmf.arrayfiles import ArrayWriter
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.io import FORMATS, LabelledMatrix, StoredTable, read, spill, streaming, to_slabs, write
 from elbmf.io.spill import Spill, keys_of, positions, sort_spill
-from elbmf.matrix import BooleanMatrix
-from elbmf.stored import StoredMatrix
+from elbmf.matrix.array_files import ArrayWriter
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import StoredMatrix
 
 SETTINGS = settings(
     max_examples=15,

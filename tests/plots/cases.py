@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from elbmf import plots
+from elbmf.analysis.labels import component_labels
 from elbmf.comparison import Result
-from elbmf.labels import component_labels
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 HOSTILE = [
     "$x^2$",

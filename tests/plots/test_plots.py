@@ -12,14 +12,14 @@ from scipy import sparse
 
 import elbmf
 from elbmf import plots
+from elbmf.analysis import BlockOrder, component_overlap
+from elbmf.analysis.labels import component_labels
 from elbmf.comparison import Result
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators.saving import saved_model
 from elbmf.io import LabelledMatrix, SavedModel
-from elbmf.labels import component_labels
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.plots.subject import Subject
-from elbmf.views import BlockOrder, component_overlap
 from strategies import boolean_arrays
 
 

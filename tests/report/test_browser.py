@@ -5,8 +5,8 @@ from browsing import Keys
 from documents import document, factors
 from example import COLUMNS, LABELS, ROWS, A, K, M, N, U, V, full
 
-from elbmf.numerals import percent
 from elbmf.report.page import render
+from elbmf.utils.text import percent
 
 
 def covered_columns(component):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from elbmf.analysis.enrichment import NamedSet
 from elbmf.datasets import load_digits, make_tiles
-from elbmf.enrichment import NamedSet
 from elbmf.estimators import GreConD
 from elbmf.estimators.saving import data_notes, saved_model
 from elbmf.io import SavedModel
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import Content
 from elbmf.report.limits import Limits

@@ -6,8 +6,9 @@ import pytest
 from browsing import Keys
 
 from elbmf import ELBMF
-from elbmf.datasets import data_folder, make_tiles, open_prepared, prepared_sets
+from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, SavedModel
+from elbmf.paper.catalog import data_folder, open_prepared, prepared_sets
 from elbmf.report import write_report
 
 # Beside the checkout, or where prepared data lies.

@@ -9,7 +9,7 @@ from documents import document, factors, packed
 from example import COLUMNS, LABELS, ROWS, A, M, N, U, V
 
 from elbmf.report.page import render
-from elbmf.shortening import shortened
+from elbmf.utils.text import shortened
 
 HOSTILE = [
     "<script>alert(1)</script>",

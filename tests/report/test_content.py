@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 from scipy import stats
 from unpacked import grid_of, lines_of, unpacked
 
-from elbmf.criteria import savings
-from elbmf.enrichment import NamedSet
+from elbmf.analysis.enrichment import NamedSet
+from elbmf.analysis.labels import component_labels
+from elbmf.boolean.metrics import measures
 from elbmf.errors import InputError
 from elbmf.estimators.saving import data_notes
 from elbmf.io import SavedModel
-from elbmf.labels import component_labels
-from elbmf.matrix import BooleanMatrix
-from elbmf.metrics import measures
-from elbmf.oddities import NO_ZEROS
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import store
+from elbmf.ranks.criteria import savings
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
-from elbmf.shortening import shortened
-from elbmf.stored import store
+from elbmf.utils.oddities import NO_ZEROS
+from elbmf.utils.text import shortened
 from strategies import boolean_factors, masked_factors
 
 HOSTILE = [
@@ -92,7 +92,7 @@ def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
     A, U, V = drawn
     limits = Limits(members=12, outliers=outliers)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["elbmf.views.support"], "_PAIRS_AT_ONCE", at_once)
+        patch.setattr(sys.modules["elbmf.analysis.support"], "_PAIRS_AT_ONCE", at_once)
         made = said(A, U, V, limits=limits)
     for at, each in enumerate(made["components"]):
         for side, inside, partners, ones in (
@@ -442,7 +442,7 @@ def test_threads_do_not_change_what_is_said():
 def test_pieces_do_not_change_what_is_said(monkeypatch):
     model, A = _large(80, 60, 5, str)
     whole = document(model, A)
-    module = sys.modules["elbmf.views.support"]  # a function has the same name
+    module = sys.modules["elbmf.analysis.support"]  # a function has the same name
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 40)
     assert document(model, A) == whole
 

@@ -14,7 +14,7 @@ from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators.saving import saved_model
 from elbmf.io import LabelledMatrix, SavedModel, load_model, save_model
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import page, write_report, writing
 
 

@@ -19,9 +19,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers.lines import SCOPES, Lines, quantile_of
+from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT
 from elbmf.errors import InputError
-from elbmf.matrix import canonical
-from elbmf.zscores import Z_UPPER_5_PERCENT
+from elbmf.matrix.boolean_matrix import canonical
 
 __all__ = [
     "NonzeroBinarizer",

@@ -20,7 +20,7 @@ from elbmf.binarizers.transformers import (
     ZScoreBinarizer,
 )
 from elbmf.errors import InputError
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = [
     "BINARIZERS",

@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from elbmf.checkpoints import (
+from elbmf.cli.console import Console
+from elbmf.cli.solver_flags import named
+from elbmf.errors import FileFormatError, InputError
+from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators.checkpoints import (
     DamagedCheckpointError,
     OtherFitError,
     has_checkpoint,
     noted_fit,
     remove_checkpoint,
 )
-from elbmf.cli.console import Console
-from elbmf.cli.solver_flags import named
-from elbmf.errors import FileFormatError, InputError
-from elbmf.estimators import BooleanFactorizer
 
 __all__ = ["FLAGS", "KeptFit", "add_resume"]
 

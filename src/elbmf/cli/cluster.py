@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from elbmf.boolean import Weights
-from elbmf.engines.cluster import DaskMatrix
+from elbmf.boolean.cover import Weights
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.estimators import ELBMF, BooleanFactorizer
-from elbmf.stored import NOTE, StoredMatrix
+from elbmf.matrix.on_disk import NOTE, StoredMatrix
+from elbmf.relaxation.engines.cluster import DaskMatrix
 
 __all__ = ["Labels", "add_scheduler", "on_cluster"]
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from elbmf.cli.tables import number, share, size, table, times
+from elbmf.cli.tables import table
 from elbmf.comparison import Result
 from elbmf.comparison.results import FINISHED, TIME_LIMIT
+from elbmf.utils.text import number, share, size_text, times
 
 __all__ = ["notes", "results_table"]
 
@@ -32,7 +33,7 @@ _COLUMNS = {
     "recall": _Column("recall", share, max),
     "recall_star": _Column("recall*", share, max),
     "seconds": _Column("time", times, min, helped_by_stopping=True),
-    "peak_memory": _Column("memory", size, min, helped_by_stopping=True),
+    "peak_memory": _Column("memory", size_text, min, helped_by_stopping=True),
     "density": _Column("density", share),
     "n_components": _Column("components", number),
 }

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.analysis import line_ones
 from elbmf.io import LabelledMatrix, StoredTable
-from elbmf.stored import StoredMatrix
-from elbmf.views import line_ones
+from elbmf.matrix.on_disk import StoredMatrix
 
 __all__ = ["matrix_figures"]
 

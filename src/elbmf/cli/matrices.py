@@ -18,8 +18,8 @@ from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read, to_slabs
 from elbmf.io.cells import shown
 from elbmf.io.model import BINARIZE_LIMITS
-from elbmf.matrix import BooleanMatrix, NotBooleanError
-from elbmf.sizes import bytes_of
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
+from elbmf.utils.sizes import bytes_of
 
 __all__ = [
     "READ_OPTIONS",

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elbmf import comparison, ranks
-from elbmf.callbacks import Report
+from elbmf import comparison
 from elbmf.cli.console import Console
-from elbmf.cli.tables import number, share, size, times
-from elbmf.palm import State
+from elbmf.ranks import path as ranks
+from elbmf.relaxation.palm import State
+from elbmf.utils.callbacks import Report
+from elbmf.utils.text import number, share, size_text, times
 
 if TYPE_CHECKING:
-    from elbmf.experiments import running as experiments
+    from elbmf.paper.experiments import running as experiments
 
 __all__ = [
     "ComparisonProgress",
@@ -190,14 +191,16 @@ class FileProgress:
 
     def downloaded(self, name: str, done: int, total: int | None) -> None:
         """Take note of bytes that came."""
-        of_all = f" of {size(total)}" if total else ""
+        of_all = f" of {size_text(total)}" if total else ""
         share = done / total if total else 0.0
-        self._line.show(lambda: (f"downloading {name}  {size(done)}{of_all}", share))
+        self._line.show(lambda: (f"downloading {name}  {size_text(done)}{of_all}", share))
 
     def read(self, path: Path, done: int, total: int) -> None:
         """Take note of bytes that were read."""
         share = done / total if total else 0.0
-        self._line.show(lambda: (f"reading {path.name}  {size(done)} of {size(total)}", share))
+        self._line.show(
+            lambda: (f"reading {path.name}  {size_text(done)} of {size_text(total)}", share)
+        )
 
     def sorted(self, what: str, done: int, total: int) -> None:
         """Take note of entries that were sorted, by rows or by columns."""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.cli.tables import number, share, table
-from elbmf.selection import HELD_OUT, TITLES
+from elbmf.cli.tables import table
+from elbmf.estimators.rank_search import HELD_OUT, TITLES
+from elbmf.utils.text import number, share
 
 __all__ = ["choices_text", "ranks_table", "remarks", "tsv_lines"]
 

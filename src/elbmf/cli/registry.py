@@ -47,18 +47,30 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("fit", "Factorize a matrix and save the result.", "elbmf.cli.fit"),
-    Command("rank", "Find out how many components a matrix has.", "elbmf.cli.rank"),
-    Command("compare", "Run several methods on a matrix, side by side.", "elbmf.cli.compare"),
-    Command("report", "Make a page about a saved result, for a browser.", "elbmf.cli.report"),
-    Command("transform", "Describe new rows by saved components.", "elbmf.cli.transform"),
-    Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.score"),
-    Command("enrich", "Find known sets of columns in saved components.", "elbmf.cli.enrich"),
-    Command("labels", "Compare saved components with labels of the rows.", "elbmf.cli.labels"),
-    Command("plot", "Draw a picture of a saved result.", "elbmf.cli.plot"),
-    Command("convert", "Turn a matrix file into another format.", "elbmf.cli.convert"),
-    Command("info", "Look at a matrix file or a saved result.", "elbmf.cli.info"),
-    Command("data", "Get and prepare the data sets of the paper.", "elbmf.cli.data"),
-    Command("reproduce", "Measure and draw the paper's figures anew.", "elbmf.cli.reproduce"),
-    Command("demo", "Factorize images of digits and draw what was found.", "elbmf.cli.demo"),
+    Command("fit", "Factorize a matrix and save the result.", "elbmf.cli.commands.fit"),
+    Command("rank", "Find out how many components a matrix has.", "elbmf.cli.commands.rank"),
+    Command(
+        "compare", "Run several methods on a matrix, side by side.", "elbmf.cli.commands.compare"
+    ),
+    Command(
+        "report", "Make a page about a saved result, for a browser.", "elbmf.cli.commands.report"
+    ),
+    Command("transform", "Describe new rows by saved components.", "elbmf.cli.commands.transform"),
+    Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.commands.score"),
+    Command(
+        "enrich", "Find known sets of columns in saved components.", "elbmf.cli.commands.enrich"
+    ),
+    Command(
+        "labels", "Compare saved components with labels of the rows.", "elbmf.cli.commands.labels"
+    ),
+    Command("plot", "Draw a picture of a saved result.", "elbmf.cli.commands.plot"),
+    Command("convert", "Turn a matrix file into another format.", "elbmf.cli.commands.convert"),
+    Command("info", "Look at a matrix file or a saved result.", "elbmf.cli.commands.info"),
+    Command("data", "Get and prepare the data sets of the paper.", "elbmf.cli.commands.data"),
+    Command(
+        "reproduce", "Measure and draw the paper's figures anew.", "elbmf.cli.commands.reproduce"
+    ),
+    Command(
+        "demo", "Factorize images of digits and draw what was found.", "elbmf.cli.commands.demo"
+    ),
 )

@@ -14,7 +14,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.matrices import READ_OPTIONS, aligned, boolean, model_binarize, within_memory
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix, SavedModel
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["FoundData", "add_data", "found_data"]
 

@@ -12,14 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.cli import summary
+from elbmf.cli.commands.report import make_report
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import READ_OPTIONS, at_least_one
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
-from elbmf.cli.report import make_report
-from elbmf.cli.tables import figures, number, times
+from elbmf.cli.tables import figures
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import noted_parameters
@@ -27,7 +27,8 @@ from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
 from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
-from elbmf.machine import versions
+from elbmf.utils.machine import versions
+from elbmf.utils.text import number, times
 
 __all__ = ["add_arguments", "run"]
 

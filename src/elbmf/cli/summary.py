@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from elbmf.boolean import component_cover
-from elbmf.cli.tables import figures, number, share, shorten, table, times
-from elbmf.engines.cluster import DaskMatrix
+from elbmf.boolean.cover import component_cover
+from elbmf.cli.tables import figures, shorten, table
+from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.model import BINARIZE_LIMITS
-from elbmf.matrix import BooleanMatrix
-from elbmf.selection import TITLES
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines.cluster import DaskMatrix
+from elbmf.utils.text import number, share, times
 
 __all__ = [
     "LONG_NOTES",

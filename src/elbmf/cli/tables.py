@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from elbmf.numerals import number, share, size, times
-from elbmf.shortening import shortened
+from elbmf.utils.text import shortened
 
-__all__ = ["figures", "number", "share", "shorten", "size", "table", "times"]
+__all__ = ["figures", "shorten", "table"]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:

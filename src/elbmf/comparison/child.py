@@ -23,11 +23,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from elbmf.callbacks import Report
 from elbmf.comparison.handover import Job, save_factors
 from elbmf.estimators import BooleanFactorizer
 from elbmf.kernels.compiling import CompileTimer
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.callbacks import Report
 
 __all__ = ["small_like"]
 

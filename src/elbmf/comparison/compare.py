@@ -12,12 +12,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from elbmf.binarizers import Binarize, elementwise
-from elbmf.callbacks import Report
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.callbacks import Report
 
 __all__ = ["Comparison", "Progress", "compare"]
 

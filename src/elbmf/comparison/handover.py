@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.estimators import BooleanFactorizer
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["Job", "load_factors", "save_data", "save_factors"]
 

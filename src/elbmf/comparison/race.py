@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from elbmf.callbacks import Report
+from elbmf.boolean.metrics import measures
 from elbmf.comparison.handover import Job, load_factors, save_data
 from elbmf.comparison.results import FAILED, FINISHED, OUT_OF_MEMORY, TIME_LIMIT, Result
 from elbmf.estimators import BooleanFactorizer
-from elbmf.matrix import BooleanMatrix
-from elbmf.metrics import measures
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.callbacks import Report
 
 __all__ = ["Rules", "Track"]
 

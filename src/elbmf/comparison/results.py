@@ -23,7 +23,7 @@ class Result:
     loss : int, optional
         ‖A − U ∘ V‖₁, the number of wrong cells.
     relative_loss, similarity, recall, precision : float, optional
-        See `elbmf.metrics`.
+        See `elbmf.boolean.metrics`.
     recall_star : float, optional
         Recall of the ones of the noise-free truth, where that is known.
     seconds : float, optional

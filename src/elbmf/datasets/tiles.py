@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from elbmf.datasets.kernels.merging import merge_cells
 from elbmf.errors import InputError
-from elbmf.kernels.merging import merge_cells
-from elbmf.matrix import Pattern
+from elbmf.matrix.boolean_matrix import Pattern
 
 __all__ = ["TiledMatrix", "make_tiles"]
 

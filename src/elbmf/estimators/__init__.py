@@ -1,14 +1,14 @@
 """The methods, each a scikit-learn transformer with the same contract."""
 
-from elbmf.estimators.asso import Asso
 from elbmf.estimators.base import BooleanFactorizer
-from elbmf.estimators.binaps import Binaps
 from elbmf.estimators.elbmf import ELBMF
-from elbmf.estimators.grecond import GreConD
-from elbmf.estimators.orm import OrM
-from elbmf.estimators.primp import Primp
-from elbmf.estimators.rounded_nmf import RoundedNMF
-from elbmf.estimators.sofa import Sofa
+from elbmf.estimators.rivals.asso import Asso
+from elbmf.estimators.rivals.binaps import Binaps
+from elbmf.estimators.rivals.grecond import GreConD
+from elbmf.estimators.rivals.orm import OrM
+from elbmf.estimators.rivals.primp import Primp
+from elbmf.estimators.rivals.rounded_nmf import RoundedNMF
+from elbmf.estimators.rivals.sofa import Sofa
 
 __all__ = [
     "ELBMF",

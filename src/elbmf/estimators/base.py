@@ -20,15 +20,16 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
-from elbmf.boolean import Weights, boolean_product, cover
-from elbmf.callbacks import Report
+from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.metrics import measures
+from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
-from elbmf.matrix import BooleanMatrix
-from elbmf.metrics import measures
-from elbmf.ranks import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
-from elbmf.refine import describe, refine
-from elbmf.stored import StoredMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
+from elbmf.search.local import describe, refine
+from elbmf.utils.callbacks import Report
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 

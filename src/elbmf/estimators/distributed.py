@@ -16,19 +16,19 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from elbmf.binarizers import is_number
-from elbmf.boolean import Bools
-from elbmf.cluster_refine import ClusterSearch, describe_rows
-from elbmf.engines import Engine, open_engine
-from elbmf.engines.cluster import DaskMatrix, is_distributed
+from elbmf.boolean.product import Bools
 from elbmf.errors import ClusterError, InputError
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.relaxed import RelaxedFactorizer
 from elbmf.estimators.resuming import Session
-from elbmf.palm import State
-from elbmf.rounding import project
+from elbmf.relaxation.engines import Engine, open_engine
+from elbmf.relaxation.engines.cluster import DaskMatrix, is_distributed
+from elbmf.relaxation.palm import State
+from elbmf.relaxation.rounding import project
+from elbmf.search.on_cluster import ClusterSearch, describe_rows
 
 if TYPE_CHECKING:
-    from elbmf.matrix import BooleanMatrix
+    from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["ClusterFactorizer"]
 

@@ -14,11 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean import Weights, cover
-from elbmf.callbacks import Report
-from elbmf.criteria import savings
-from elbmf.engines import Engine, open_engine
-from elbmf.engines.cluster import DaskMatrix
+from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.packed import PackedFactors
 from elbmf.errors import InputError
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.distributed import ClusterFactorizer
@@ -27,17 +24,19 @@ from elbmf.estimators.resuming import Session
 from elbmf.estimators.streamed import SampledFactorizer
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
-from elbmf.matrix import BooleanMatrix
-from elbmf.packed import PackedFactors
-from elbmf.pooling import make_do, single_lines
-from elbmf.ranks import Steps
-from elbmf.refine import LocalSearch
-from elbmf.regularizers import ELB, ProxVariant
-from elbmf.rounding import project, round_by_loss
-from elbmf.schedules import Annealed, Printed, Schedule
-from elbmf.search import Place, Search
-from elbmf.step import Rows, StepRule
-from elbmf.tracing import TraceLevel
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.criteria import savings
+from elbmf.ranks.path import Steps
+from elbmf.relaxation.engines import Engine, open_engine
+from elbmf.relaxation.engines.cluster import DaskMatrix
+from elbmf.relaxation.half_step import Rows, StepRule
+from elbmf.relaxation.regularizers import ELB, ProxVariant
+from elbmf.relaxation.rounding import project, round_by_loss
+from elbmf.relaxation.schedules import Annealed, Printed, Schedule
+from elbmf.relaxation.trace import TraceLevel
+from elbmf.search.local import LocalSearch
+from elbmf.search.moves import Place, Search, make_do, single_lines
+from elbmf.utils.callbacks import Report
 
 __all__ = ["ELBMF"]
 
@@ -182,7 +181,7 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
         Bits by which each component shortens the description of the data, given those before it
-        (see `elbmf.criteria.savings`): the most first, as a rule. Only with ``refine``.
+        (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for, where a run had more),
@@ -457,7 +456,7 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
             A, k, epochs_at_most, engine, generator, run, runs, session
         )
         if local is not None and state.gap > _NOT_BOOLEAN:
-            U, V = round_by_loss(local, state.U, state.Vt)
+            U, V = round_by_loss(local.A, state.U, state.Vt, local.weights, local.n_jobs)
         else:
             U, Vt = state.mapped(project)
             V = np.ascontiguousarray(Vt.T)

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 from elbmf.binarizers import binarizer_of, is_number
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io import LabelledMatrix, SavedModel, StoredTable
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["matrix_of", "names_of"]
 

@@ -19,27 +19,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from elbmf.boolean import Bools
-from elbmf.engines import Engine, Where, open_engine
+from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.resuming import Begun, Session, identity
-from elbmf.kernels.steps import HUGE
-from elbmf.matrix import BooleanMatrix
-from elbmf.paged import memory_needed, paged
-from elbmf.paging import available_memory
-from elbmf.palm import State, ipalm
-from elbmf.ranks import Factors, FinishedSteps
-from elbmf.refine import agree
-from elbmf.regularizers import Regularizer
-from elbmf.schedules import Schedule
-from elbmf.sizes import SizeText, bytes_of, size_text
-from elbmf.starts import singular_start, uniform_start
-from elbmf.step import Iterate, Rows, StepRule
-from elbmf.stepfiles import StepFolder, remove_steps
-from elbmf.stopping import StopReason, StopRule
-from elbmf.stored import StoredMatrix
-from elbmf.tracing import Trace, TraceLevel
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import StoredMatrix, memory_needed, paged
+from elbmf.matrix.paging import available_memory
+from elbmf.ranks.kept import StepFolder, remove_steps
+from elbmf.ranks.path import Factors, FinishedSteps
+from elbmf.relaxation.engines import Engine, Where, open_engine
+from elbmf.relaxation.half_step import Iterate, Rows, StepRule
+from elbmf.relaxation.kernels.half_step import HUGE
+from elbmf.relaxation.palm import State, ipalm
+from elbmf.relaxation.regularizers import Regularizer
+from elbmf.relaxation.schedules import Schedule
+from elbmf.relaxation.starts import singular_start, uniform_start
+from elbmf.relaxation.stopping import StopReason, StopRule
+from elbmf.relaxation.trace import Trace, TraceLevel
+from elbmf.search.local import agree
+from elbmf.utils.sizes import SizeText, bytes_of
+from elbmf.utils.text import size_text
 
 __all__ = [
     "Relaxation",

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf._version import __version__
-from elbmf.checkpoints import Checkpoint, CheckpointFolder
+from elbmf.boolean.packed import PackedFactors, factors_from_bytes, factors_to_bytes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.checkpoints import Checkpoint, CheckpointFolder
 from elbmf.estimators.warning import warn_caller
-from elbmf.matrix import BooleanMatrix
-from elbmf.packed import PackedFactors, factors_from_bytes, factors_to_bytes
-from elbmf.palm import State
-from elbmf.search import Place
-from elbmf.step import Iterate, Rows
-from elbmf.stopping import StopRule
-from elbmf.tracing import Trace
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.half_step import Iterate, Rows
+from elbmf.relaxation.palm import State
+from elbmf.relaxation.stopping import StopRule
+from elbmf.relaxation.trace import Trace
+from elbmf.search.moves import Place
 
 __all__ = ["Begun", "Session", "identity"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from elbmf.boolean.metrics import measures
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io.model import SavedModel
-from elbmf.machine import versions
-from elbmf.metrics import measures
+from elbmf.utils.machine import versions
 
 __all__ = ["data_notes", "noted_parameters", "rank_notes", "saved_model"]
 

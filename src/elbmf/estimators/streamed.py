@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from elbmf.boolean import Bools
-from elbmf.engines.cluster import is_distributed
+from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
-from elbmf.matrix import BooleanMatrix
-from elbmf.streaming import Review, Stream
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines.cluster import is_distributed
+from elbmf.search.online import Review, Stream
 
 __all__ = ["SampledFactorizer", "StreamedFactorizer"]
 

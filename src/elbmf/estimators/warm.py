@@ -1,13 +1,13 @@
-"""From one rank to the next by local search, see `elbmf.ranks`."""
+"""From one rank to the next by local search, see `elbmf.ranks.path`."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from elbmf.packed import PackedFactors
-from elbmf.ranks import Factors
-from elbmf.refine import LocalSearch
-from elbmf.search import Search
+from elbmf.boolean.packed import PackedFactors
+from elbmf.ranks.path import Factors
+from elbmf.search.local import LocalSearch
+from elbmf.search.moves import Search
 
 __all__ = ["WarmSteps"]
 

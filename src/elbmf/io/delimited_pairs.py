@@ -15,9 +15,9 @@ from elbmf.io.delimited_text import DelimitedText, quoted
 from elbmf.io.entries import Ending, Entries
 from elbmf.io.fields import NameCodes, Span
 from elbmf.io.header import Record
+from elbmf.io.kernels.pairs import split_pairs
 from elbmf.io.streams import count_lines
 from elbmf.io.table import LabelledMatrix, compact, csr_from_pairs
-from elbmf.kernels.pairs import split_pairs
 
 __all__ = ["PairReader", "check_pair_names", "conflicting_pair", "pair_lines"]
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from elbmf.errors import FileFormatError
 from elbmf.io.cells import finite_number, shown
 from elbmf.io.delimited_text import decoded
+from elbmf.io.kernels import text as kernels
+from elbmf.io.kernels.decimals import MOST_DIGITS
+from elbmf.io.kernels.naming import hash_slots, number_names
 from elbmf.io.names import unpack_names
 from elbmf.io.streams import count_lines, line_blocks
-from elbmf.kernels import text as kernels
-from elbmf.kernels.decimals import MOST_DIGITS
-from elbmf.kernels.naming import hash_slots, number_names
 
 __all__ = ["Column", "FieldReader", "NameCodes", "Span", "header_fields"]
 

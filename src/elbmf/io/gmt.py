@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from elbmf.enrichment import NamedSet
+from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
 from elbmf.io.delimited_text import DelimitedText
 from elbmf.io.streams import first_bytes, line_blocks, open_bytes

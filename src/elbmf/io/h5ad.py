@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.extras import optional_module
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
     Ending,
@@ -27,6 +26,7 @@ from elbmf.io.format import Format
 from elbmf.io.numpy_files import checked_sparse
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
+from elbmf.utils.extras import optional_module
 
 __all__ = ["H5AD", "read_h5ad", "stream_h5ad", "write_h5ad"]
 

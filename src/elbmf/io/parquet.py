@@ -20,7 +20,6 @@ from typing import IO, Any
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.extras import optional_module
 from elbmf.io.delimited_pairs import check_pair_names, conflicting_pair
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
@@ -35,6 +34,7 @@ from elbmf.io.fields import NameCodes, Span
 from elbmf.io.format import Format
 from elbmf.io.streams import reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
+from elbmf.utils.extras import optional_module
 
 __all__ = [
     "PARQUET",

@@ -1,7 +1,7 @@
 """Folders of slabs: a 0/1 matrix on disk that can be worked on without being read.
 
-See `elbmf.stored` for what is in them. A whole matrix file becomes such a folder in little memory
-with `elbmf.io.to_slabs`.
+See `elbmf.matrix.on_disk` for what is in them. A whole matrix file becomes such a folder in little
+memory with `elbmf.io.to_slabs`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from elbmf.io.entries import ENTRIES_AT_ONCE, Ending, Entries, EntryStream
 from elbmf.io.format import Format
 from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix
-from elbmf.matrix import BooleanMatrix
-from elbmf.stored import NOTE, StoredMatrix, store
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import NOTE, StoredMatrix, store
 
 __all__ = [
     "SLABS",

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.sorting import count_bins, group_keys, radix_sort
+from elbmf.io.kernels.sorting import count_bins, group_keys, radix_sort
 
 __all__ = [
     "BYTES_PER_ENTRY",

@@ -40,10 +40,10 @@ from elbmf.io.spill import (
 )
 from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix, TableError
-from elbmf.kernels.products import PADDING
-from elbmf.matrix import BooleanMatrix, tell_ones
-from elbmf.sizes import bytes_of
-from elbmf.stored import FolderWriter, StoredMatrix, array_name
+from elbmf.kernels.patterns import PADDING
+from elbmf.matrix.boolean_matrix import BooleanMatrix, tell_ones
+from elbmf.matrix.on_disk import FolderWriter, StoredMatrix, array_name
+from elbmf.utils.sizes import bytes_of
 
 __all__ = ["DEFAULT_MEMORY", "to_slabs"]
 

@@ -7,7 +7,7 @@ word); *stretches* are the columns of one component (m bits, m/64 words).
 import numpy as np
 
 from elbmf.kernels.compiling import kernel
-from elbmf.kernels.simd import popcount
+from elbmf.kernels.intrinsics import popcount
 
 __all__ = [
     "changed_cells",

@@ -1,33 +1,54 @@
 """How kernels are compiled: without the GIL, and kept on disk for the next process.
 
 numba keeps compiled code as long as the file of the function is unchanged, although the code of
-the functions it calls is inside. Here it is kept as long as no kernel has changed. Where nothing
-can be kept, as in a read-only installation without a home directory, each process compiles anew.
+the functions it calls is inside. Here it is kept as long as neither its file nor any file of
+kernels that this one imports has changed: a change to one kernel compiles that kernel again, and
+what calls it. Where nothing can be kept, as in a read-only installation without a home directory,
+each process compiles anew.
 """
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
 from numba import njit
 from numba.core import event
 
-__all__ = ["CompileTimer", "kernel"]
+__all__ = ["CompileTimer", "kernel", "source_files"]
 
 _LOG = logging.getLogger(__name__)
 
 
-def _fingerprint() -> str:
-    """Tell one state of all the kernels from another."""
+# Kernels import one another by the module that has them, so that this finds them all.
+_IMPORT = re.compile(r"^from (elbmf\.(?:\w+\.)*kernels\.\w+) import ", re.MULTILINE)
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+@cache
+def source_files(path: Path) -> frozenset[Path]:
+    """Return the files whose code may end up in the kernels of one: itself, and what it imports."""
+    found, left = {path}, [path]
+    while left:
+        for module in _IMPORT.findall(left.pop().read_text(encoding="utf-8")):
+            imported = _PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+            if imported not in found:
+                found.add(imported)
+                left.append(imported)
+    return frozenset(found)
+
+
+@cache
+def _fingerprint(path: Path) -> str:
+    """Tell one state of these files from another."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for file in sorted(source_files(path)):
+        digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-_FINGERPRINT = _fingerprint()
 
 
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -46,13 +67,14 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         except RuntimeError as error:
             _LOG.info("compiled kernels are not kept: %s", error)
             return dispatcher
+        fingerprint = _fingerprint(Path(function.__code__.co_filename))
         index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if index is not None and hasattr(index, "_source_stamp"):
-            index._source_stamp = _FINGERPRINT
+            index._source_stamp = fingerprint
         if index is not None and hasattr(index, "_version"):
             # The stamp is unpickled together with the types of arguments, which fails when a type
             # has moved to another file since. What numba takes for its version is read before.
-            index._version = f"{index._version} {_FINGERPRINT}"
+            index._version = f"{index._version} {fingerprint}"
         return dispatcher
 
     return decorate

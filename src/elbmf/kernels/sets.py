@@ -4,12 +4,16 @@ All of these are inlined by numba itself: called, they would have their callers 
 each array they are given, which for sets of a few words takes as long as what they do.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.kernels.compiling import kernel
-from elbmf.kernels.simd import popcount
+from elbmf.kernels.intrinsics import popcount
 
 __all__ = [
+    "Bits",
     "common",
     "copy_into",
     "count_fresh",
@@ -20,6 +24,29 @@ __all__ = [
     "unite_from_each_on",
     "unite_into",
 ]
+
+
+class Bits(NamedTuple):
+    """Boolean factors as packed bits, and what the local search still has to look at.
+
+    Each is a pair: for the rows, and for the columns.
+
+    Parameters
+    ----------
+    memberships : pair of ndarray of uint64, of shape (length, ceil(k / 64))
+        The components of each line.
+    stretches : pair of ndarray of uint64, of shape (k, ceil(length / 64))
+        The lines of each component.
+    pending : pair of ndarray of bool, of shape (length,)
+        Lines to be looked at in any case.
+    stale : ndarray of uint64, of shape (2, ceil(k / 64))
+        Components whose other side has changed since this side was looked at.
+    """
+
+    memberships: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    stretches: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    pending: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    stale: NDArray[np.uint64]
 
 
 @kernel(inline="always")

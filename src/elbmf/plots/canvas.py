@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elbmf.errors import InputError
-from elbmf.extras import optional_module
+from elbmf.utils.extras import optional_module
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elbmf.analysis import BlockOrder
 from elbmf.errors import InputError
-from elbmf.numerals import counted
 from elbmf.plots.canvas import several_of
 from elbmf.plots.look import TICK, TITLE
 from elbmf.plots.matrix import EXTRA, HIT, MISSED, MISSING, View
 from elbmf.plots.subject import Subject
-from elbmf.views import BlockOrder
+from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

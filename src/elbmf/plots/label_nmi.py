@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbmf.labels import ComponentLabels
+from elbmf.analysis.labels import ComponentLabels
 from elbmf.plots.canvas import one_of
 from elbmf.plots.heat import heat_map, ticks_that_fit
 from elbmf.plots.look import titled
@@ -26,7 +26,7 @@ def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     found : ComponentLabels
-        What `elbmf.labels.component_labels` returned.
+        What `elbmf.analysis.labels.component_labels` returned.
     ax : Axes, optional
         Where to draw; in a new figure by default.
 

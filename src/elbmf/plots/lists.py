@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.analysis import best_first, line_ones, support
 from elbmf.errors import InputError
 from elbmf.plots.canvas import figure_of, several_of
 from elbmf.plots.look import FAINT, INK, TICK, titled
 from elbmf.plots.names import shown_name
 from elbmf.plots.subject import Subject
-from elbmf.views import best_first, line_ones, support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

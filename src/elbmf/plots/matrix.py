@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, stretches
 from elbmf.errors import InputError
-from elbmf.numerals import counted
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
 from elbmf.plots.subject import Subject
-from elbmf.views import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, stretches
+from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +69,8 @@ def reordered_matrix(
         Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
         blue, covered zeros in orange, what is right in grey. Missing cells are sand-coloured.
     order : BlockOrder, optional
-        Which rows and columns are drawn, and in which order; that of `elbmf.views.block_order` by
-        default.
+        Which rows and columns are drawn, and in which order; by default that of
+        `elbmf.analysis.block_order`.
     outlines : bool, default=True
         Whether components have outlines.
     n_jobs : int, optional

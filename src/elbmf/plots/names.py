@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from elbmf.shortening import shortened
+from elbmf.utils.text import shortened
 
 __all__ = ["EMPTY", "shown_name"]
 

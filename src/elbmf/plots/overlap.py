@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from elbmf.analysis import block_order
+from elbmf.analysis import component_overlap as overlap_of
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
 from elbmf.plots.heat import heat_map, ticks_that_fit
 from elbmf.plots.look import titled
 from elbmf.plots.subject import Subject
-from elbmf.views import block_order
-from elbmf.views import component_overlap as overlap_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

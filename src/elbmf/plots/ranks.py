@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbmf.criteria import CRITERIA
 from elbmf.errors import InputError
+from elbmf.estimators.rank_search import TITLES
 from elbmf.plots.canvas import several_of
 from elbmf.plots.look import LABEL, OKABE_ITO, grouped_digits, plain_axes, titled, whole_ticks
-from elbmf.selection import TITLES
+from elbmf.ranks.criteria import CRITERIA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

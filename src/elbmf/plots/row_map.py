@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.analysis import RowLayout, row_layout
+from elbmf.analysis.labels import label_codes
 from elbmf.errors import InputError
-from elbmf.labels import label_codes
-from elbmf.numerals import counted
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, name_legend, titled
 from elbmf.plots.subject import Subject
-from elbmf.views import RowLayout, row_layout
+from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
 
     See Also
     --------
-    elbmf.views.row_layout : How the places are found, and how good they are.
+    elbmf.analysis.row_layout : How the places are found, and how good they are.
     """
     subject = Subject.of(model)
     layout = row_layout(subject.U, subject.V)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean import boolean_factors
+from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.given import matrix_of, names_of
 from elbmf.io import SavedModel
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["Subject", "history_of"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from elbmf.report.document import Axis, Member, Packed
 from elbmf.report.packing import pack_json, pack_numbers
 from elbmf.report.sides import Side
-from elbmf.shortening import shortened
+from elbmf.utils.text import shortened
 
 __all__ = ["axis_of", "kept_lines"]
 

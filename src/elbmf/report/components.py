@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.analysis import stretches
 from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, Span
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.sides import Side
-from elbmf.views import stretches
 
 __all__ = ["components_of"]
 

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 from elbmf.errors import InputError
 from elbmf.io.model import SavedModel
-from elbmf.matrix import BooleanMatrix
-from elbmf.numerals import counted, number
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import known
 from elbmf.report.axes import axis_of, kept_lines
 from elbmf.report.components import components_of
@@ -21,7 +20,7 @@ from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.summary import data_name, summary_of
-from elbmf.shortening import shortened
+from elbmf.utils.text import counted, number, shortened
 
 __all__ = ["MOST_BYTES", "Content"]
 

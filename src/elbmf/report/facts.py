@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.boolean import Bools, ComponentCover, Cover, component_cover, cover
-from elbmf.criteria import savings
+from elbmf.analysis import BlockOrder, ComponentOverlap, block_order, component_overlap, line_ones
+from elbmf.boolean.cover import ComponentCover, Cover, component_cover, cover
+from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
-from elbmf.matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
-from elbmf.views import BlockOrder, ComponentOverlap, block_order, component_overlap, line_ones
 
 __all__ = ["Facts", "facts_of"]
 

@@ -8,15 +8,15 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from elbmf.engines.cluster import is_distributed
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.given import matrix_of, names_of
+from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.saving import data_notes, rank_notes, saved_model
 from elbmf.io import SavedModel
-from elbmf.matrix import BooleanMatrix
-from elbmf.refine import describe
-from elbmf.selection import RankSearch
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.relaxation.engines.cluster import is_distributed
+from elbmf.search.local import describe
 
 __all__ = ["ReportSubject", "described_by", "subject_of"]
 

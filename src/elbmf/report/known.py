@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.enrichment import Enrichment, NamedSet, enrichment
+from elbmf.analysis.enrichment import Enrichment, NamedSet, enrichment
+from elbmf.analysis.labels import ComponentLabels, component_labels, label_codes
+from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
 from elbmf.errors import InputError
-from elbmf.labels import ComponentLabels, component_labels, label_codes
 from elbmf.report.document import Enriched, LabelClass, Labels
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
 from elbmf.report.sides import NOWHERE
-from elbmf.shortening import shortened
-from elbmf.significance import adjusted_log_p, log_upper_tail
+from elbmf.utils.text import shortened
 
 __all__ = [
     "KnownLabels",
@@ -65,7 +65,7 @@ class KnownSets:
     title : str
         Where they are from.
     ignore_case, cut_at
-        How names of columns are compared, see `elbmf.enrichment.enrichment`.
+        How names of columns are compared, see `elbmf.analysis.enrichment.enrichment`.
     """
 
     sets: Sequence[NamedSet]

@@ -18,10 +18,9 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from elbmf.numerals import counted, number, percent
 from elbmf.report.document import Axis, Component, Document, Member
 from elbmf.report.packing import unpacked
-from elbmf.shortening import shortened
+from elbmf.utils.text import counted, number, percent, shortened
 
 __all__ = ["render"]
 

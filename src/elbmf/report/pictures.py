@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.analysis import BlockOrder, ErrorGrid, error_grid
 from elbmf.report.document import Matrix, Packed
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
-from elbmf.views import BlockOrder, ErrorGrid, error_grid
 
 __all__ = ["blocks_of", "matrix_of"]
 

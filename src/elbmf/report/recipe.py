@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from elbmf.estimators import METHODS
-from elbmf.numerals import number
 from elbmf.report.document import Recipe, Trace
 from elbmf.report.limits import Limits
-from elbmf.shortening import shortened
+from elbmf.utils.text import number, shortened
 
 __all__ = ["recipe_of", "trace_of"]
 

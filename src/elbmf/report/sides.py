@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.matrix import BooleanMatrix
-from elbmf.views import best_first, line_ones, support_in_pieces
+from elbmf.analysis import best_first, line_ones, support_in_pieces
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["NOWHERE", "Side", "side_of"]
 
@@ -72,7 +72,7 @@ class Side:
     def members(self) -> list[tuple[Ints, Ints | None]]:
         """For each component its lines and their ones there, those first that fit best.
 
-        See `elbmf.views.best_first`.
+        See `elbmf.analysis.best_first`.
         """
         lines = np.repeat(np.arange(self.count), self.held)
         in_all = self.held if self.ones is None else self.ones

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.criteria import CRITERIA
+from elbmf.boolean.metrics import measures_of
 from elbmf.estimators import METHODS
-from elbmf.metrics import measures_of
-from elbmf.numerals import counted, number, percent
-from elbmf.oddities import NO_ZEROS, without_zeros
+from elbmf.estimators.rank_search import TITLES
+from elbmf.ranks.criteria import CRITERIA
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
-from elbmf.selection import TITLES
-from elbmf.shortening import shortened
+from elbmf.utils.oddities import NO_ZEROS, without_zeros
+from elbmf.utils.text import counted, number, percent, shortened
 
 __all__ = ["data_name", "summary_of"]
 

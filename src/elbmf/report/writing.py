@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elbmf.enrichment import NamedSet
+from elbmf.analysis.enrichment import NamedSet
 from elbmf.io.streams import replacing
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.inputs import ReportSubject, subject_of

@@ -109,7 +109,7 @@ class Axis {
 
   /**
    * All members of a component in the report, as pairs of line and share. Those come first that
-   * fit best, of equals those with fewest ones elsewhere (as elbmf.views.best_first has them).
+   * fit best, of equals those with fewest ones elsewhere (as elbmf.analysis.best_first has them).
    * @param {number} component
    * @param {number} partners lines of the component on the other side
    */

@@ -16,7 +16,7 @@ function short(number) {
   return Math.abs(number) >= 1000 ? WHOLE.format(Math.round(number)) : SHORT.format(number);
 }
 
-/** A share as a percentage, never rounded to all or nothing (as elbmf.numerals.percent has it). */
+/** A share as a percentage, never rounded to all or nothing (as elbmf.utils.text.percent has it). */
 function percent(share) {
   if (share === null || share === undefined) return UNKNOWN;
   const value = 100 * share;

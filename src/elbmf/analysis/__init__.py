@@ -1,0 +1,29 @@
+"""What is shown of a factorization, before anything is drawn: order, grids, overlap, support.
+
+Pictures (`elbmf.plots`) and the report (`elbmf.report`) are made from these. All work on sparse
+data; what they count into is as large as a picture, or as one side of the matrix.
+"""
+
+from elbmf.analysis.grid import ErrorGrid, error_grid
+from elbmf.analysis.layout import RowLayout, row_layout
+from elbmf.analysis.order import BlockOrder, block_order, stretches
+from elbmf.analysis.overlap import ComponentOverlap, component_overlap
+from elbmf.analysis.ranking import best_first
+from elbmf.analysis.support import Support, line_ones, support, support_in_pieces
+
+__all__ = [
+    "BlockOrder",
+    "ComponentOverlap",
+    "ErrorGrid",
+    "RowLayout",
+    "Support",
+    "best_first",
+    "block_order",
+    "component_overlap",
+    "error_grid",
+    "line_ones",
+    "row_layout",
+    "stretches",
+    "support",
+    "support_in_pieces",
+]

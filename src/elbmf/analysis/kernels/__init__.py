@@ -1,0 +1,1 @@
+"""Compiled loops that count what is shown."""

@@ -1,0 +1,117 @@
+"""An order of rows and columns in which components show as blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from elbmf.analysis.overlap import ComponentOverlap, component_overlap
+from elbmf.boolean.product import boolean_factors
+
+__all__ = ["BlockOrder", "block_order", "stretches"]
+
+Bools = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+# Components up to which their order is the best of those that the tree of clusters allows; finding
+# it takes the square or more.
+_MOST_OPTIMAL = 400
+
+
+@dataclass(frozen=True, eq=False)
+class BlockOrder:
+    """Which row, column and component is shown in which place.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int64
+        The row in each place from the top, the column in each place from the left. They may be
+        some of all.
+    components : ndarray of int64
+        The components, those that share much next to each other.
+    """
+
+    rows: Places
+    columns: Places
+    components: Places
+
+
+def block_order(
+    U: Any,
+    V: Any,
+    *,
+    row_sums: ArrayLike | None = None,
+    column_sums: ArrayLike | None = None,
+    overlap: ComponentOverlap | None = None,
+) -> BlockOrder:
+    """Order rows and columns so that components show as blocks.
+
+    Components are put in a row in which neighbours share rows and columns. A row then stands with
+    the first of its components, next to those with the same others; rows in no component come last.
+    The same goes for columns.
+
+    Parameters
+    ----------
+    U : array-like of shape (n, k)
+    V : array-like of shape (k, m)
+        0/1, dense or sparse.
+    row_sums, column_sums : array-like, optional
+        Ones of each row and column, by which those in the same components are put, most ones first.
+    overlap : ComponentOverlap, optional
+        What components share, if it is known already.
+    """
+    U, V = boolean_factors(U, V)
+    components = _chain(U, V, overlap)
+    return BlockOrder(
+        _by_membership(U[:, components], row_sums),
+        _by_membership(V.T[:, components], column_sums),
+        components,
+    )
+
+
+def stretches(places: Places) -> tuple[Places, Places]:
+    """Return where stretches of neighbours among ascending places begin, and where they end."""
+    if not places.size:
+        return places, places
+    breaks = np.flatnonzero(np.diff(places) > 1)
+    return places[np.append(0, breaks + 1)], places[np.append(breaks, len(places) - 1)] + 1
+
+
+def _chain(U: Bools, V: Bools, overlap: ComponentOverlap | None) -> Places:
+    """Put components in a row in which neighbours share much, large ones at its start."""
+    k = U.shape[1]
+    if k < 3:
+        return np.argsort(-_areas(U, V), kind="stable")
+    overlap = overlap or component_overlap(U, V)
+    distance = 2 - overlap.row_similarity - overlap.column_similarity
+    np.fill_diagonal(distance, 0)
+    tree = linkage(
+        squareform(distance, checks=False), method="average", optimal_ordering=k <= _MOST_OPTIMAL
+    )
+    order = leaves_list(tree).astype(np.int64)
+    areas = _areas(U, V)[order]
+    places = np.arange(k)
+    # The same row read from its other end is as good.
+    return order if (areas * places).sum() <= (areas * places[::-1]).sum() else order[::-1]
+
+
+def _areas(U: Bools, V: Bools) -> NDArray[np.float64]:
+    return U.sum(axis=0) * V.sum(axis=1).astype(np.float64)
+
+
+def _by_membership(memberships: Bools, sums: ArrayLike | None) -> Places:
+    """Sort lines by their first component, then by their second, and so on; then by their sum."""
+    lines, k = memberships.shape
+    padded = np.zeros((lines, -(-max(k, 1) // 64) * 64), dtype=np.bool_)
+    padded[:, :k] = memberships
+    # The first component is the highest bit, so that a line that has it is the larger number.
+    words = np.packbits(padded, axis=1).view(">u8").astype(np.uint64)
+    keys: list[NDArray[Any]] = [~words[:, word] for word in reversed(range(words.shape[1]))]
+    if sums is not None:
+        keys.insert(0, -np.asarray(sums, dtype=np.float64))
+    return np.lexsort(keys).astype(np.int64)

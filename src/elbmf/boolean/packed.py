@@ -1,0 +1,113 @@
+"""Boolean factors as packed bits, in both directions, as the local search wants them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean.product import Bools, Words, pack
+from elbmf.kernels.sets import Bits
+
+__all__ = ["PackedFactors", "factors_from_bytes", "factors_to_bytes", "unpack"]
+
+
+def factors_to_bytes(U: Bools, V: Bools) -> NDArray[np.uint8]:
+    """Return a pair of Boolean factors as bits, U first."""
+    return np.concatenate([np.packbits(U), np.packbits(V)])
+
+
+def factors_from_bytes(data: NDArray[np.uint8], n: int, k: int, m: int) -> tuple[Bools, Bools]:
+    """Undo `factors_to_bytes`; more bytes may follow."""
+    U = np.unpackbits(data, count=n * k).view(np.bool_).reshape(n, k)
+    V = np.unpackbits(data[-(-n * k // 8) :], count=k * m).view(np.bool_).reshape(k, m)
+    return U, V
+
+
+def unpack(words: Words, length: int) -> Bools:
+    """Undo `elbmf.boolean.product.pack`: rows of words as Booleans."""
+    as_bytes = words.astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, count=length, bitorder="little").view(np.bool_)
+
+
+@dataclass
+class PackedFactors:
+    """A pair of Boolean factors and what they cost.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows and columns of the product.
+    bits : Bits
+        The factors, and what the local search still has to look at.
+    cost : int
+        What the factors cost, kept up to date by the local search.
+    spare : int
+        A component that is empty and not counted, for moves to fill; -1 when there is none.
+    """
+
+    shape: tuple[int, int]
+    bits: Bits
+    cost: int
+    spare: int = -1
+
+    @classmethod
+    def from_arrays(
+        cls, U: Bools, V: Bools, cost: int, *, with_spare: bool = False
+    ) -> "PackedFactors":
+        """Pack a pair of Boolean factors; everything is still to be looked at."""
+        shape = (U.shape[0], V.shape[1])
+        if with_spare:
+            U = np.hstack([U, np.zeros((shape[0], 1), dtype=np.bool_)])
+            V = np.vstack([V, np.zeros((1, shape[1]), dtype=np.bool_)])
+        rows = pack(U)
+        bits = Bits(
+            memberships=(rows, pack(V.T)),
+            stretches=(pack(U.T), pack(V)),
+            pending=(np.ones(shape[0], dtype=np.bool_), np.ones(shape[1], dtype=np.bool_)),
+            stale=np.zeros((2, rows.shape[1]), dtype=np.uint64),
+        )
+        return cls(shape, bits, cost, U.shape[1] - 1 if with_spare else -1)
+
+    def to_arrays(self) -> tuple[Bools, Bools]:
+        """Return U and V as Boolean arrays, without the spare."""
+        counted = np.arange(self.bits.stretches[0].shape[0]) != self.spare
+        U, V = (unpack(self.bits.stretches[axis][counted], self.shape[axis]) for axis in (0, 1))
+        return np.ascontiguousarray(U.T), V
+
+    def to_bytes(self) -> NDArray[np.uint8]:
+        """Return all there is of the bits, one array after the other, for `from_bytes`."""
+        return np.concatenate([array.reshape(-1).view(np.uint8) for array in self._arrays()])
+
+    @classmethod
+    def from_bytes(
+        cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int, spare: int
+    ) -> "PackedFactors":
+        """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow."""
+        U, V = np.zeros((shape[0], n_slots), np.bool_), np.zeros((n_slots, shape[1]), np.bool_)
+        factors = cls.from_arrays(U, V, cost)
+        factors.spare = spare
+        for array in factors._arrays():
+            array.reshape(-1).view(np.uint8)[:] = data[: array.nbytes]
+            data = data[array.nbytes :]
+        return factors
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        bits = self.bits
+        return (*bits.memberships, *bits.stretches, *bits.pending, bits.stale)
+
+    @property
+    def n_slots(self) -> int:
+        """Number of components, with the spare."""
+        return self.bits.stretches[0].shape[0]
+
+    @property
+    def every(self) -> Words:
+        """All components, packed."""
+        return np.full(self.bits.stale.shape[1], ~np.uint64(0))
+
+    def used(self) -> Bools:
+        """Tell for each component whether it covers anything."""
+        rows, columns = self.bits.stretches
+        return np.logical_and(rows.any(axis=1), columns.any(axis=1))

@@ -1,0 +1,309 @@
+"""Choosing the number of components: a search over ranks for any method (Sec. 4.1)."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from elbmf.errors import InputError
+from elbmf.estimators import ELBMF, BooleanFactorizer
+from elbmf.estimators.base import FittedFactors
+from elbmf.estimators.resuming import identity
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.criteria import CRITERIA, count
+from elbmf.ranks.kept import StepFolder
+from elbmf.ranks.path import MOST_SCANNED, FinishedSteps, Progress, RankPath
+
+__all__ = ["HELD_OUT", "TITLES", "RankSearch"]
+
+HELD_OUT = "held_out"
+"""Name of the share of held-out cells that a factorization gets wrong, among the criteria."""
+
+TITLES = {
+    **{name: criterion.title for name, criterion in CRITERIA.items()},
+    HELD_OUT: "error on held-out cells",
+}
+"""What the criteria of a search are, for people, by name."""
+
+
+class _Memory(NamedTuple):
+    """Finished steps of a search, and what they depend on."""
+
+    note: str
+    random_state: int | None
+    finished: dict[str, FinishedSteps]
+
+
+class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+    """Factorizations at many ranks, and the rank that a criterion chooses.
+
+    With `ELBMF`, each rank starts from its neighbours: the loss never rises with the rank, and the
+    whole path costs a few times as much as one fit. With other methods, each rank is a fit.
+
+    Parameters
+    ----------
+    estimator : BooleanFactorizer, optional
+        The method and its parameters; `ELBMF` by default. Its ``n_components`` is ignored.
+    max_components : int, default=30
+        The highest rank to look at; at most as many as the shorter side of the matrix is used.
+    criterion : str, default="mdl"
+        What chooses: ``"mdl"``, ``"aic"``, ``"aic_gaussian"``, ``"bai_ng_1"``, ``"bai_ng_2"``,
+        ``"bai_ng_3"`` (see `elbmf.ranks.criteria`), or ``"held_out"``, which needs ``holdout``.
+    every : bool or "auto", default="auto"
+        Whether to look at every rank; if not, only at ever more ranks around the best. ``"auto"``
+        looks at every rank up to 40 of them.
+    holdout : float, optional
+        Share of the cells to hide, in a second search, so as to measure how well each rank
+        predicts them. At most as many cells as there are ones are hidden.
+    checkpoint : path, optional
+        A folder for finished steps. A search that was interrupted goes on from there when it is
+        called again with the same data and parameters.
+    callback : callable, optional
+        Called with a `elbmf.ranks.path.Progress` after each step.
+
+    Attributes
+    ----------
+    n_components_ : int
+        The rank that is chosen; 0 if no number of components is worth its description.
+    best_estimator_ : BooleanFactorizer
+        The method, fitted, at that rank (at rank 1, if it is 0).
+    choices_ : dict of str to int
+        The rank that each criterion chooses, among those looked at.
+    table_ : dict of str to ndarray
+        ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion;
+        ``pandas.DataFrame(search.table_)`` makes a table.
+    random_state_ : int or RandomState instance
+        The method's seed or, where it has none, the one that was drawn in its place.
+
+    Notes
+    -----
+    Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the ranks finished
+    so far; another `fit` of the same data goes on from there.
+
+    Examples
+    --------
+    >>> from elbmf import ELBMF, RankSearch
+    >>> from elbmf.datasets import make_tiles
+    >>> A = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0).A
+    >>> RankSearch(ELBMF(random_state=0), max_components=6).fit(A).n_components_
+    3
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "transform"]), None],
+        "max_components": [Interval(Integral, 1, None, closed="left")],
+        "criterion": [StrOptions({*CRITERIA, HELD_OUT})],
+        "every": ["boolean", StrOptions({"auto"})],
+        "holdout": [Interval(Real, 0, 1, closed="neither"), None],
+        "checkpoint": [str, HasMethods("__fspath__"), None],
+        "callback": [callable, None],
+    }
+
+    def __init__(
+        self,
+        estimator: BooleanFactorizer | None = None,
+        max_components: int = 30,
+        *,
+        criterion: str = "mdl",
+        every: bool | Literal["auto"] = "auto",
+        holdout: float | None = None,
+        checkpoint: Any = None,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_components = max_components
+        self.criterion = criterion
+        self.every = every
+        self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
+        """Search the ranks of X.
+
+        Parameters
+        ----------
+        X, y, missing
+            As for the method's own ``fit``.
+        """
+        self._validate_params()
+        method = copy.copy(self.estimator) if self.estimator is not None else ELBMF()
+        if not isinstance(method, BooleanFactorizer):
+            raise InputError(
+                f"estimator must be a method of elbmf.estimators; got {type(method).__name__}."
+            )
+        method.n_components = 1
+        method._validate_params()
+        A = method._read(X, missing, reset=True)
+        self.n_features_in_ = method.n_features_in_
+        self._method, self._A = method, A
+        seed, finished = self._finished(method, A)
+        self._path = RankPath(
+            A, method._steps(A), seed, finished["all"], self.callback, method._threads
+        )
+        self._hidden_path: RankPath | None = None
+        if self.holdout is not None:
+            masked = _with_hidden(A, self.holdout, seed)
+            self._hidden_path = RankPath(
+                masked,
+                method._steps(masked),
+                seed,
+                finished["hidden"],
+                self._observe_held_out,
+                method._threads,
+            )
+        try:
+            self._walk(self._path)
+            if self._hidden_path is not None:
+                self._walk(self._hidden_path)
+                self._path.look_at(self._best_held_out(self._hidden_path))
+        finally:
+            if len(self._path.ranks) > 1:
+                self._conclude()
+        return self
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.criterion == HELD_OUT and self.holdout is None:
+            raise InputError("criterion='held_out' needs cells to hold out: set holdout=0.1.")
+
+    def _observe_held_out(self, progress: Progress) -> None:
+        if self.callback is not None:
+            self.callback(replace(progress, held_out=True))
+
+    def _walk(self, path: RankPath) -> None:
+        """Look at the ranks."""
+        most = min(self.max_components, *path.A.shape)
+        every = most <= MOST_SCANNED if self.every == "auto" else self.every
+        by = "mdl" if self.criterion == HELD_OUT else self.criterion
+        if every:
+            path.scan(most, by)
+        else:
+            path.zoom(most, by)
+
+    def _finished(
+        self, method: BooleanFactorizer, A: BooleanMatrix
+    ) -> tuple[int, dict[str, FinishedSteps]]:
+        """Return the seed, and where finished steps are: on disk, or in memory."""
+        given, seed = method.random_state, _seed(method.random_state)
+        # Without a seed of the user's, one that is kept: that of the search that was interrupted.
+        drawn = None if given is not None else seed
+        note = {
+            **identity(method, A),
+            "max_components": min(self.max_components, *A.shape),
+            "every": self.every,
+            "criterion": self.criterion,
+            "holdout": self.holdout,
+        }
+        del note["n_components"]
+        if given is not None:
+            note["random_state"] = seed
+        finished: dict[str, FinishedSteps]
+        if self.checkpoint is not None:
+            main = StepFolder(self.checkpoint, note)
+            if drawn is not None:
+                drawn = main.remember_seed(drawn)
+            hidden = main.with_hidden_cells(note) if self.holdout is not None else {}
+            finished = {"all": main, "hidden": hidden}
+        else:
+            if getattr(self, "_memory", ("",))[0] != repr(note):
+                self._memory = _Memory(repr(note), drawn, {"all": {}, "hidden": {}})
+            _, drawn, finished = self._memory
+        self.random_state_ = given if drawn is None else drawn
+        return seed if drawn is None else _seed(drawn), finished
+
+    def _conclude(self) -> None:
+        """Make tables and choices of what is there."""
+        path, ones = self._path, max(self._A.ones, 1)
+        losses = np.array([path.counts(rank).errors for rank in path.ranks])
+        table: dict[str, NDArray[Any]] = {
+            "rank": np.array(path.ranks),
+            "loss": losses,
+            "relative_loss": losses / ones,
+        }
+        table |= {name: np.array(path.values(name)) for name in CRITERIA}
+        choices = {name: path.best(name) for name in CRITERIA}
+        hidden = self._hidden_path
+        if hidden is not None and len(hidden.ranks) > 1:
+            wrong = {rank: self._held_out_error(hidden, rank) for rank in hidden.ranks}
+            table[HELD_OUT] = np.array([wrong.get(rank, np.nan) for rank in path.ranks])
+            choices[HELD_OUT] = self._best_held_out(hidden)
+        self.table_, self.choices_ = table, choices
+        self.n_components_ = choices.get(self.criterion, choices["mdl"])
+        self.best_estimator_ = self.model(max(self.n_components_, min(path.ranks[1:])))
+
+    def _held_out_error(self, hidden: RankPath, rank: int) -> float:
+        """Share of the held-out cells that are wrong."""
+        factors = hidden.factors[rank]
+        every = count(self._A, factors.U, factors.V, self._method._threads)
+        seen = hidden.counts(rank)
+        return (every.errors - seen.errors) / max(every.known - seen.known, 1)
+
+    def _best_held_out(self, hidden: RankPath) -> int:
+        return min(hidden.ranks, key=lambda rank: (self._held_out_error(hidden, rank), rank))
+
+    def model(self, n_components: int) -> BooleanFactorizer:
+        """Return the method, fitted, at one of the ranks looked at.
+
+        Parameters
+        ----------
+        n_components : int
+            The rank.
+        """
+        check_is_fitted(self, "table_")
+        if n_components not in self._path.factors or not n_components:
+            looked_at = ", ".join(str(rank) for rank in self._path.ranks[1:])
+            raise InputError(
+                f"There is no factorization with {n_components} components; choose one of "
+                f"{looked_at}."
+            )
+        model = copy.copy(self._method)
+        model.n_components = n_components
+        factors = self._path.factors[n_components]
+        model._store(self._A, FittedFactors(factors.U, factors.V, 0, "rank chosen", self.table_))
+        return model
+
+    def transform(self, X: Any, missing: Any = None) -> NDArray[np.bool_]:
+        """Describe rows by the components of the rank that is chosen."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.transform(X, missing)
+
+    def inverse_transform(self, X: Any) -> sparse.csr_array:
+        """Boolean product of memberships with the components of the rank that is chosen."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.inverse_transform(X)
+
+    def score(self, X: Any, y: Any = None, missing: Any = None) -> float:
+        """One minus the relative loss of the rank that is chosen."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.score(X, missing=missing)
+
+
+def _seed(random_state: Any) -> int:
+    """Return the seed that a random state leads to."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:
+    """Hide cells at random."""
+    generator = np.random.default_rng([seed, 1])
+    n, m = A.shape
+    amount = max(1, int(min(share * n * m, A.ones)))
+    if n * m <= 20 * amount:
+        flat = generator.permutation(n * m)[:amount]
+    else:
+        flat = np.unique(generator.integers(n * m, size=amount))
+    cells = np.ones(flat.size, dtype=np.bool_)
+    mask = sparse.csr_array((cells, np.divmod(flat, m)), shape=A.shape)
+    if A.hidden is not None:
+        mask = sparse.csr_array(mask + A.hidden.to_csr())
+    return BooleanMatrix.from_array(A.to_csr(), missing=mask)

@@ -1,0 +1,1 @@
+"""The seven methods that the paper compares ELBMF with, one file each."""

@@ -1,0 +1,413 @@
+"""Asso: candidates from associations between columns, chosen greedily by what they cover."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from elbmf.binarizers import Binarize
+from elbmf.boolean.cover import Weights
+from elbmf.boolean.packed import unpack
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.rivals.kernels.associations import (
+    add_gains,
+    count_associations,
+    list_associations,
+    pack_candidates,
+    rows_that_gain,
+)
+from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
+from elbmf.ranks.path import Nested, Steps
+from elbmf.utils.callbacks import Report
+from elbmf.utils.threads import available_cores, over_ranges
+
+__all__ = ["Asso"]
+
+# A threshold, and whether rows are associated in place of columns.
+_Choice = tuple[float, bool]
+
+_LOG = logging.getLogger(__name__)
+
+# threshold="auto" divides the range up to 1 into so many steps: more where they take no time, on up
+# to so many ones. Where they do, every fourth is looked at first.
+_STEPS, _MORE_STEPS = 20, 100
+_STRIDES = (4, 2, 1)
+_ONES_FOR_ALL = 5_000
+
+# Ones, and rows or columns, up to which both sides are tried.
+_ONES_FOR_BOTH_SIDES = 50_000
+_LINES_FOR_BOTH_SIDES = 3000
+
+# Ones from which passes over the rows are worth several threads.
+_ONES_FOR_THREADS = 100_000
+
+
+class Asso(BooleanFactorizer):
+    """Boolean matrix factorization by associations between columns.
+
+    Column i is associated with column j as confidently as ones of i go with ones of j:
+    c(i→j) = ‖a_i ∧ a_j‖₁ / ‖a_i‖₁. Each column gives a candidate: itself with all columns that it
+    is associated with at least as confidently as a threshold τ says. Then the candidate whose use
+    gains most is chosen, time after time: a row uses it where w⁺ times the ones that are newly
+    covered is more than w⁻ times the zeros that are. Of equals, the candidate of the column with
+    the lowest index is taken.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=10
+        Number of components. ``"auto"`` chooses the number that gives the shortest description of
+        the data (MDL).
+    threshold : float or "auto", default="auto"
+        τ, above 0 and up to 1. ``"auto"`` keeps what costs least, the lowest of equals: on up to
+        5000 ones of all values up to 1 in steps of 0.01, else of those in steps of 0.2, and then
+        around the best of them ever closer, down to steps of 0.05.
+    gain_weight : float, default=1
+        w⁺, what covering a one gains.
+    penalty_weight : float, default=1
+        w⁻, what covering a zero costs. Only the ratio of the two weights matters; it is rounded to
+        one of integers up to 1000.
+    transpose : bool or "auto", default="auto"
+        Whether to associate rows in place of columns. ``"auto"`` does so when there are more
+        columns than rows, for the time grows with the number of candidates; where the threshold is
+        searched for on up to 50 000 ones in up to 3000 rows and columns, it tries both and keeps
+        what costs less.
+    refine : bool, default=False
+        Improve the factors by Boolean local search afterwards, never for the worse.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
+    callback : callable, optional
+        Called with a `Report` after each component, or after all that some thresholds lead to when
+        several are tried; a true return value ends the fit at once, with what was found so far.
+    n_jobs : int, optional
+        Threads. All cores by default, and for -1; the result does not depend on it.
+    random_state : int, RandomState instance or None
+        Accepted as by all methods, and not used: nothing here is random.
+
+    Attributes
+    ----------
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
+stages_
+        As of every method, see `BooleanFactorizer`. An iteration chooses a component; ``history_``
+        has the cost after each, with the weights as integers.
+    threshold_ : float
+    transposed_ : bool
+        The threshold used, and whether rows were associated; not set when the number of components
+        was searched for, too.
+
+    Notes
+    -----
+    Missing entries gain and cost nothing, and c(i→j) counts only rows in which j is known. For a
+    given threshold, the first r of k components are those that a fit with r components finds,
+    unless they are refined.
+
+    References
+    ----------
+    P. Miettinen, T. Mielikäinen, A. Gionis, G. Das, H. Mannila. The Discrete Basis Problem. IEEE
+    Transactions on Knowledge and Data Engineering 20(10), 2008.
+
+    Examples
+    --------
+    >>> from elbmf import Asso
+    >>> A = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]
+    >>> Asso(n_components=2, threshold=1).fit(A).reconstruction_err_
+    0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BooleanFactorizer._parameter_constraints,
+        "threshold": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "gain_weight": [Interval(Real, 0, None, closed="neither")],
+        "penalty_weight": [Interval(Real, 0, None, closed="neither")],
+        "transpose": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        *,
+        threshold: float | Literal["auto"] = "auto",
+        gain_weight: float = 1.0,
+        penalty_weight: float = 1.0,
+        transpose: bool | Literal["auto"] = "auto",
+        refine: bool = False,
+        binarize: Binarize = None,
+        callback: Callable[[Report], Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.threshold = threshold
+        self.gain_weight = gain_weight
+        self.penalty_weight = penalty_weight
+        self.transpose = transpose
+        self.refine = refine
+        self.binarize = binarize
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        found, stopped = self._by_choice(A, self._rank)
+        costs = {choice: int(nested.costs[-1]) for choice, nested in found.items()}
+        best = min(costs, key=lambda choice: (costs[choice], choice))
+        self.threshold_, self.transposed_ = best
+        _LOG.info("costs by threshold: %s", costs)
+        return FittedFactors.of_greedy_choice(found[best], stopped=stopped)
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """Each rank has the first components of the next, with the same threshold."""
+        return self._prefixes(A, lambda rank: list(self._by_choice(A, rank)[0].values()))
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        return Weights.of(self.penalty_weight / self.gain_weight, shape)
+
+    def _thresholds(self, A: BooleanMatrix) -> list[float]:
+        """Return the thresholds to choose from, ascending."""
+        if self.threshold != "auto":
+            return [float(self.threshold)]
+        steps = _MORE_STEPS if A.ones <= _ONES_FOR_ALL else _STEPS
+        # Quotients, for these are what a confidence of the same size is rounded to, too.
+        return [step / steps for step in range(1, steps + 1)]
+
+    def _sides(self, A: BooleanMatrix) -> list[bool]:
+        """Return whether to associate rows, columns, or each in turn."""
+        if self.transpose != "auto":
+            return [bool(self.transpose)]
+        small = A.ones <= _ONES_FOR_BOTH_SIDES and max(A.shape) <= _LINES_FOR_BOTH_SIDES
+        if self.threshold == "auto" and small:
+            return [False, True]
+        return [A.shape[0] < A.shape[1]]
+
+    def _by_choice(self, A: BooleanMatrix, rank: int) -> tuple[dict[_Choice, Nested], bool]:
+        """Factorize with each choice of threshold and side, until the callback ends it.
+
+        Returns whether it did, too.
+        """
+        threads = self._threads if A.ones >= _ONES_FOR_THREADS else 1
+        thresholds = self._thresholds(A)
+        weights = self._weights(A.shape)
+        began, stopped = time.perf_counter(), False
+
+        def tell(stage: str, count: int, total: int, cost: int) -> bool:
+            nonlocal stopped
+            stopped = self._tell(
+                Report(
+                    stage=stage,
+                    iteration=count,
+                    loss=cost / weights.missed,
+                    seconds=time.perf_counter() - began,
+                    progress=min(count / total, 1.0),
+                )
+            )
+            return stopped
+
+        sides = {
+            side: _Side.of(A, side, weights, thresholds[0], threads) for side in self._sides(A)
+        }
+        choices = [
+            (threshold, side)
+            for side, associated in sides.items()
+            for threshold in associated.distinct(thresholds)
+        ]
+        if len(choices) == 1:
+            threshold, side = choices[0]
+            costs = [weights.missed * A.ones]
+
+            def observe(gain: int) -> bool:
+                costs.append(costs[-1] - gain)
+                return tell("component", len(costs) - 1, rank, costs[-1])
+
+            return {choices[0]: sides[side].find(threshold, rank, threads, observe)}, stopped
+        found: dict[_Choice, Nested] = {}
+        # Each thread has a threshold for itself, which it waits less for than for a part of one.
+        together = threads or available_cores()
+        strides = (1,) if A.ones <= _ONES_FOR_ALL else _STRIDES
+        total = len(choices) if len(strides) == 1 else len(range(0, len(choices), strides[0])) + 4
+        for stride in strides:
+            wanted = choices[::-1][::stride]
+            if found:
+                at = choices.index(min(found, key=lambda choice: found[choice].costs[-1]))
+                wanted = choices[max(at - stride, 0) : at + stride + 1 : stride]
+            wanted = [choice for choice in wanted if choice not in found]
+            while wanted and not stopped:
+                batch, wanted = wanted[:together], wanted[together:]
+
+                def look(low: int, high: int, batch: list[_Choice] = batch) -> list[Nested]:
+                    return [sides[side].find(t, rank, 1) for t, side in batch[low:high]]
+
+                parts = over_ranges(look, len(batch), threads)
+                found |= zip(batch, (nested for part in parts for nested in part), strict=True)
+                least = min(nested.costs[-1] for nested in found.values())
+                tell("threshold", len(found), total, int(least))
+        return found, stopped
+
+
+class _Side(NamedTuple):
+    """The data as it is seen when columns are associated, or when rows are.
+
+    Patterns of the ones and of the missing cells are by the lines to cover and by those that are
+    associated, which are called rows and columns here, whatever they are in the data.
+    """
+
+    transposed: bool
+    shape: tuple[int, int]
+    ones: tuple[Pattern, Pattern]
+    hidden: tuple[Pattern, Pattern]
+    weights: Weights
+    associations: "_Associations"
+
+    @classmethod
+    def of(
+        cls,
+        A: BooleanMatrix,
+        transposed: bool,
+        weights: Weights,
+        threshold: float,
+        threads: int | None,
+    ) -> "_Side":
+        """Find the associations whose confidence reaches a threshold."""
+        axis = int(transposed)
+        ones = A.lines(axis), A.lines(1 - axis)
+        missing = A.missing_lines(axis), A.missing_lines(1 - axis)
+        shape = A.shape[axis], A.shape[1 - axis]
+        associations = _associations(*ones, missing[1], threshold, threads)
+        return cls(transposed, shape, ones, missing, weights, associations)
+
+    def distinct(self, thresholds: Sequence[float]) -> list[float]:
+        """Leave out thresholds that keep the same associations as a lower one."""
+        kept = [int((self.associations.confidences >= threshold).sum()) for threshold in thresholds]
+        by_kept = dict(zip(reversed(kept), reversed(thresholds), strict=True))
+        return sorted(by_kept.values())
+
+    def find(
+        self,
+        threshold: float,
+        rank: int,
+        threads: int | None,
+        observe: Callable[[int], bool] = lambda gain: False,
+    ) -> Nested:
+        """Choose up to so many candidates of a threshold.
+
+        ``observe`` is called with what each component gains, and ends it by returning true.
+        """
+        costs = [self.weights.missed * int(self.ones[0][0][-1])]
+
+        def note(gain: int) -> bool:
+            costs.append(costs[-1] - gain)
+            return observe(gain)
+
+        U, V = _choose(self, self.associations.at_least(threshold), rank, threads, note)
+        return Nested.of(*((V.T, U.T) if self.transposed else (U, V)), costs, rank)
+
+
+class _Associations(NamedTuple):
+    """For each column j the columns i with a confidence c(i→j), and these confidences."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    confidences: NDArray[np.float64]
+
+    def at_least(self, threshold: float) -> Pattern:
+        """Return for each column the candidates that have it."""
+        kept = self.confidences >= threshold
+        before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
+        return before[self.indptr], self.indices[kept]
+
+
+def _associations(
+    rows: Pattern, columns: Pattern, hidden: Pattern, threshold: float, threads: int | None
+) -> _Associations:
+    """Find the confidences that reach a threshold; ``hidden`` are the missing cells by column."""
+    m = columns[0].size - 1
+    counts = np.zeros(m, dtype=np.int64)
+    over_ranges(
+        lambda low, high: count_associations(rows, columns, hidden, low, high, threshold, counts),
+        m,
+        threads,
+    )
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    confidences = np.empty(int(indptr[-1]), dtype=np.float64)
+    over_ranges(
+        lambda low, high: list_associations(
+            rows, columns, hidden, low, high, threshold, indptr, indices, confidences
+        ),
+        m,
+        threads,
+    )
+    return _Associations(indptr, indices, confidences)
+
+
+def _choose(
+    data: _Side,
+    candidates: Pattern,
+    rank: int,
+    threads: int | None,
+    observe: Callable[[int], bool],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Choose up to so many candidates; return the factors.
+
+    ``observe`` is called with what each component gains, and ends it by returning true.
+    """
+    n, m = data.shape
+    words = -(-m // 64)
+    U, stretches = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, words), dtype=np.uint64)
+    packed = np.zeros((m, words), dtype=np.uint64)
+    pack_candidates(candidates, packed)
+    sizes = np.bincount(candidates[1], minlength=m)
+    pair = (data.weights.missed, data.weights.extra)
+    rows, hidden = data.ones[0], data.hidden[0]
+    gains = np.zeros(m, dtype=np.int64)
+
+    def add(lines: NDArray[np.int64], sign: int) -> None:
+        def part(low: int, high: int) -> NDArray[np.int64]:
+            own = np.zeros(m, dtype=np.int64)
+            add_gains(
+                rows,
+                hidden,
+                lines,
+                low,
+                high,
+                U,
+                stretches,
+                candidates,
+                packed,
+                sizes,
+                pair,
+                sign,
+                own,
+            )
+            return own
+
+        for own in over_ranges(part, lines.size, threads):
+            gains[:] += own
+
+    add(np.arange(n), 1)
+    chosen = 0
+    for l in range(rank):
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        gain = int(gains[best])
+        candidate = packed[best]
+        members = np.zeros(n, dtype=np.bool_)
+
+        def look(low: int, high: int, candidate: Any = candidate, members: Any = members) -> None:
+            rows_that_gain(rows, hidden, low, high, U, stretches, candidate, pair, members)
+
+        over_ranges(look, n, threads)
+        changed = np.flatnonzero(members)
+        add(changed, -1)
+        U[:, l], stretches[l] = members, candidate
+        add(changed, 1)
+        chosen += 1
+        if observe(gain):
+            break
+    return U[:, :chosen], unpack(stretches[:chosen], m)

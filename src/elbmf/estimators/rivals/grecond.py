@@ -1,0 +1,165 @@
+"""GreConD: formal concepts that cover most, one after the other, from below."""
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from elbmf.binarizers import Binarize
+from elbmf.boolean.cover import Weights
+from elbmf.boolean.packed import unpack
+from elbmf.boolean.product import Bools
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_values, remove_concept
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.path import Nested, Steps
+from elbmf.search.kernels.lines import pack_lines_into_words
+from elbmf.utils.callbacks import Report
+from elbmf.utils.threads import over_ranges
+
+__all__ = ["GreConD"]
+
+# Ones from which a choice is worth several threads.
+_ONES_FOR_THREADS = 300_000
+
+
+class GreConD(BooleanFactorizer):
+    """Boolean matrix factorization from below by formal concepts, greedily on demand.
+
+    A component is a formal concept: a set of columns together with all rows that have all of them,
+    such that no column can be added. To find one, columns are added one by one, always the one
+    after which the concept covers most uncovered ones, until none improves on that. No zero is
+    ever covered. Of equals, the column with the lowest index is taken.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None, default=10
+        Number of components. None takes as many as an exact factorization needs. ``"auto"``
+        chooses the number that gives the shortest description of the data (MDL).
+    refine : bool, default=False
+        Improve the factors by Boolean local search afterwards, still without covering a zero.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
+    callback : callable, optional
+        Called with a `Report` after each component; a true return value ends the fit at once, with
+        the components found so far.
+    n_jobs : int, optional
+        Threads. All cores by default, and for -1; the result does not depend on it.
+    random_state : int, RandomState instance or None
+        Accepted as by all methods, and not used: nothing here is random.
+
+    Attributes
+    ----------
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
+stages_
+        As of every method, see `BooleanFactorizer`. An iteration finds a component; ``history_``
+        has the cost after each, which is the loss.
+
+    Notes
+    -----
+    Missing entries may be covered, and need not be. `transform` covers no zero either. The first r
+    of k components are those that a fit with r components finds, unless they are refined.
+
+    References
+    ----------
+    R. Belohlavek, V. Vychodil. Discovery of optimal factors in binary data via a novel method of
+    matrix decomposition. Journal of Computer and System Sciences 76(1), 2010.
+
+    Examples
+    --------
+    >>> from elbmf import GreConD
+    >>> A = [[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 1]]
+    >>> model = GreConD(n_components=None).fit(A)
+    >>> model.n_components_, model.reconstruction_err_
+    (2, 0)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BooleanFactorizer._parameter_constraints,
+        "n_components": [*BooleanFactorizer._parameter_constraints["n_components"], None],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] | None = 10,
+        *,
+        refine: bool = False,
+        binarize: Binarize = None,
+        callback: Callable[[Report], Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.refine = refine
+        self.binarize = binarize
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        most = None if self.n_components is None else self._rank
+        nested, stopped = self._concepts(A, most)
+        return FittedFactors.of_greedy_choice(nested, stopped=stopped)
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """Each rank has the first concepts of the next."""
+        return self._prefixes(A, lambda rank: [self._concepts(A, rank)[0]])
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        return Weights.of(np.inf, shape)
+
+    def _concepts(self, A: BooleanMatrix, most: int | None) -> tuple[Nested, bool]:
+        """Find concepts until all ones are covered, or so many are found, or the callback ends it.
+
+        Returns whether it did, too.
+        """
+        began, stopped = time.perf_counter(), False
+        n, m = A.shape
+        uncovered = np.zeros((n, -(-m // 64)), dtype=np.uint64)
+        pack_lines_into_words(A.indptr, A.indices, uncovered)
+        rows = uncovered.copy()
+        coverable = A
+        if A.hidden is not None:
+            pack_lines_into_words(A.hidden.indptr, A.hidden.indices, rows)
+            coverable = BooleanMatrix.from_array(A.to_csr() + A.hidden.to_csr())
+        columns = coverable.lines(1)
+        threads = self._threads if coverable.ones >= _ONES_FOR_THREADS else 1
+        values = np.zeros(m, dtype=np.int64)
+        extents: list[Bools] = []
+        intents = []
+        left = [A.ones]
+        while left[-1] and not stopped and (most is None or len(extents) < most):
+            extent = np.ones(n, dtype=np.bool_)
+            intent = np.zeros(rows.shape[1], dtype=np.uint64)
+            value = 0
+            while True:
+
+                def look(low: int, high: int, extent: Any = extent, intent: Any = intent) -> None:
+                    concept_values(*columns, low, high, extent, intent, rows, uncovered, values)
+
+                over_ranges(look, m, threads)
+                j = int(np.argmax(values))
+                if values[j] <= value:
+                    break
+                value = int(values[j])
+                close_concept(*columns, j, extent, intent, rows)
+            remove_concept(extent, intent, uncovered)
+            extents.append(extent)
+            intents.append(intent)
+            left.append(left[-1] - value)
+            stopped = self._tell(
+                Report(
+                    stage="component",
+                    iteration=len(extents),
+                    loss=left[-1],
+                    seconds=time.perf_counter() - began,
+                    progress=len(extents) / most if most else 1 - left[-1] / A.ones,
+                )
+            )
+        V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
+        U = np.array(extents, dtype=np.bool_).reshape(-1, n).T
+        # A matrix without ones needs none; its factors have an empty one, as others may have.
+        return Nested.of(U, V, left, max(1, len(extents)) if most is None else most), stopped

@@ -1,0 +1,165 @@
+"""Metropolised Gibbs sampling of the components of each line, given those of the other side.
+
+A line is one of the rows or one of the columns. Given the other side, lines are independent of each
+other. Each bit of a line is updated in turn: it is flipped with the probability min(1, r), where r
+is how much more likely the matrix is after it. Random numbers are not drawn from a generator but
+computed from where they are used, so that lines can be sampled in any order, in any thread.
+"""
+
+import math
+
+import numpy as np
+
+from elbmf.estimators.rivals.kernels.randomness import random_word, to_unit_interval
+from elbmf.kernels.bits import gather_column
+from elbmf.kernels.compiling import kernel
+from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_on, unite_into
+from elbmf.search.kernels.lines import count_ones, open_line
+from elbmf.search.kernels.rows import cost_of, gain_of
+
+__all__ = ["flips", "gather_stretches", "sample_lines", "tally"]
+
+_NEVER = -40.0
+"""Logarithm of a probability that is below the resolution of random numbers."""
+
+
+@kernel(inline="always")
+def _uniform(stream, line, component):
+    """Random number of one bit, from [0, 1)."""
+    return to_unit_interval(random_word(random_word(stream, line), component))
+
+
+@kernel(inline="always")
+def flips(log_ratio, draw):
+    """Tell whether a bit flips, when that multiplies the probability by exp(``log_ratio``).
+
+    Where it makes no difference, a bit that always flipped would alternate and never mix; it flips
+    every other time, which leaves the same distribution invariant.
+    """
+    if log_ratio == 0:
+        return draw < 0.5
+    if log_ratio < _NEVER:
+        return False
+    return log_ratio > 0 or draw < math.exp(log_ratio)
+
+
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def _most_gained(ones, overlaps, l, membership, hidden):
+    """Bound the ones less zeros that component ``l`` would newly cover, from counts alone."""
+    cells = overlaps[l, l] - hidden
+    for w in range(membership.shape[0]):
+        word = membership[w]
+        while word:
+            cells -= overlaps[l, 64 * w + lowest(word)]
+            word &= word - np.uint64(1)
+    return 2 * ones[l] - max(ones[l], cells)
+
+
+@kernel()
+def sample_lines(
+    lines,
+    low,
+    high,
+    others,
+    stretches,
+    overlaps,
+    dispersion,
+    log_odds,
+    seed,
+    sweep,
+    side,
+    memberships,
+):
+    """Update each bit of lines ``low`` to ``high`` once, given the other side.
+
+    Parameters
+    ----------
+    lines : Lines
+        The data.
+    others, stretches : ndarray of uint64
+        The components: memberships and stretches of the other side, packed.
+    overlaps : ndarray of int64
+        Cells that components share, which saves time on sparse lines; or of shape (0, 0).
+    dispersion : float
+        λ: a cell that agrees with the product is exp(λ) times as likely as one that does not.
+    log_odds : float
+        Of a bit being on, a priori.
+    seed, sweep, side : int
+        What the random numbers depend on, beside line and component.
+    memberships : ndarray of uint64
+        Of these lines, packed; sampled in place.
+
+    Returns
+    -------
+    wrong : int
+        Known cells of these lines that do not agree with the product afterwards.
+    """
+    stream = random_word(random_word(np.uint64(seed), sweep), side)
+    k, words = stretches.shape
+    sparse = overlaps.shape[0] > 0
+    row = np.empty(words, dtype=np.uint64)
+    base = np.empty(words, dtype=np.uint64)
+    union = np.empty(words, dtype=np.uint64)
+    later = np.empty((k + 1, words), dtype=np.uint64)
+    active = np.empty(k, dtype=np.int64)
+    ones = np.empty(k, dtype=np.int64)
+    wrong = 0
+    for i in range(low, high):
+        membership = memberships[i]
+        count = list_common(membership, membership, active)
+        hidden = 0
+        if lines.hidden_indptr.shape[0]:
+            hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+        if sparse:
+            ones[:] = 0
+            count_ones(lines, i, others, ones)
+        # A sparse line that no component is likely to cover is never unpacked.
+        opened = False
+        passed = 0
+        for l in range(k):
+            on = passed < count and active[passed] == l
+            draw = _uniform(stream, i, l)
+            if sparse and not on:
+                # Below 0, what does not flip at a bound does not flip at anything less.
+                most = _most_gained(ones, overlaps, l, membership, hidden)
+                bound = dispersion * most + log_odds
+                if bound < 0 and not flips(bound, draw):
+                    continue
+            if not opened:
+                open_line(lines, i, row, base)
+                copy_into(union, base)
+                unite_from_each_on(stretches, active[:count], later)
+                opened = True
+            passed += on
+            # The union has the components before this one, ``later`` those after it.
+            gain = gain_of(row, stretches[l], 1, 1, union, later[passed])
+            log_ratio = dispersion * gain + log_odds
+            if flips(-log_ratio if on else log_ratio, draw):
+                membership[l >> 6] ^= np.uint64(1) << np.uint64(l & 63)
+                on = not on
+            if on:
+                unite_into(union, stretches[l])
+        if opened:
+            wrong += cost_of(row, union, 1, 1)
+        else:
+            wrong += lines.indptr[i + 1] - lines.indptr[i]
+    return wrong
+
+
+@kernel()
+def gather_stretches(memberships, stretches):
+    """Pack the lines of each component, given the components of each line."""
+    for l in range(stretches.shape[0]):
+        gather_column(memberships, l, stretches[l])
+
+
+@kernel()
+def tally(memberships, counts):
+    """Count for each line how often it was in each component."""
+    for i in range(memberships.shape[0]):
+        for w in range(memberships.shape[1]):
+            word = memberships[i, w]
+            while word:
+                counts[i, 64 * w + lowest(word)] += 1
+                word &= word - np.uint64(1)

@@ -1,0 +1,222 @@
+"""Sofa: two passes over a stream of rows, in memory that does not grow with them."""
+
+import copy
+import time
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from elbmf.binarizers import Binarize
+from elbmf.boolean.cover import cover
+from elbmf.boolean.product import Bools
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.rivals.centers import Centers
+from elbmf.estimators.streamed import StreamedFactorizer
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.path import Factors, Refits, Steps
+from elbmf.search.local import describe
+from elbmf.utils.callbacks import Report
+
+__all__ = ["Sofa"]
+
+# Rows of a block, after which the callback is told.
+_ROWS_AT_ONCE = 4096
+
+
+class Sofa(StreamedFactorizer):
+    """Boolean matrix factorization of a stream of rows.
+
+    The first pass keeps a few centres. A row joins the centre whose cluster it is most similar to,
+    or becomes the first of a new one. A centre counts how many of its members have each column, in
+    a sketch of bounded size; the columns that at least a share θ of them have are its cluster. When
+    there are too many centres, those that are similar are merged with their sketches, and if that
+    is not enough, those whose clusters save least are dropped. Then clusters are chosen greedily:
+    each time the one that gains most, ones newly covered less zeros newly covered, over all
+    centres. The second pass finds the components of each row.
+
+    Rows may also come in pieces, by `partial_fit`.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=10
+        Number of components. ``"auto"`` chooses the number that gives the shortest description of
+        the data (MDL).
+    max_centers : int, default=200
+        Centres to keep at most.
+    similarity : float, default=0.4
+        Least similarity between a row and the cluster of a centre that it joins: columns that both
+        have, over columns that either has. As long as there is room for all the centres that come
+        of it, more is asked for: 0.8 at first. With more than 0.5, a row that has two groups of
+        equal size can join neither.
+    theta : float, default=0.6
+        θ, the share of a centre's members that are to have a column for it to be in the cluster.
+    sketch_size : int, default=10000
+        Counters that a sketch keeps at least. With fewer columns than twice that many, it counts
+        exactly; otherwise a share of members is found too low by at most the mean number of ones
+        in a member over ``sketch_size``.
+    refine : bool, default=False
+        Improve the factors by Boolean local search afterwards, never for the worse; in `fit` only.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python. What it learns, it
+        learns from the first rows in `partial_fit`.
+    callback : callable, optional
+        Called by `fit` with a `Report` after each block of rows; a true return value ends the first
+        pass at once, and the components are those of the rows read so far.
+    n_jobs : int, optional
+        Threads of the second pass. All cores by default, and for -1; the result does not depend on
+        it.
+    random_state : int, RandomState instance or None
+        Accepted as by all methods, and not used: nothing here is random.
+
+    Attributes
+    ----------
+    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
+stages_
+        As of every method, see `BooleanFactorizer`. An iteration reads a block of rows;
+        ``history_`` has the rows read, the centres, and the similarity asked for after each.
+        After `partial_fit`, there are only ``components_`` and ``n_components_``.
+    n_rows_seen_, n_batches_ : int
+        Rows read and calls of `partial_fit`, only after it.
+
+    Notes
+    -----
+    The order of the rows matters, as it does in any stream. Missing entries count neither for nor
+    against: not in the similarity of a row, nor in the share of members that have a column, nor in
+    a gain. Memory, beside the input and the memberships that are returned, is
+    ``max_centers`` sketches and a few bits for each column and centre, whatever the number of rows.
+
+    The clusters are chosen by what the sketches tell, before the second pass, which then needs to
+    keep nothing but the components; candidates are also the clusters that centres would have if
+    they were merged at a lower similarity. What a row gets in the second pass is what `transform`
+    gives it: the best of all subsets, where these are few enough to try.
+
+    References
+    ----------
+    S. Neumann, P. Miettinen. Biclustering and Boolean Matrix Factorization in Data Streams.
+    Proceedings of the VLDB Endowment 13(10), 2020.
+
+    Examples
+    --------
+    >>> from elbmf import Sofa
+    >>> model = Sofa(n_components=2)
+    >>> for rows in ([[1, 1, 0, 0], [1, 1, 0, 0]], [[0, 0, 1, 1]]):
+    ...     model = model.partial_fit(rows)
+    >>> model.transform([[1, 1, 1, 1]])
+    array([[ True,  True]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BooleanFactorizer._parameter_constraints,
+        "max_centers": [Interval(Integral, 2, None, closed="left")],
+        "similarity": [Interval(Real, 0, 1, closed="right")],
+        "theta": [Interval(Real, 0, 1, closed="right")],
+        "sketch_size": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 10,
+        *,
+        max_centers: int = 200,
+        similarity: float = 0.4,
+        theta: float = 0.6,
+        sketch_size: int = 10_000,
+        refine: bool = False,
+        binarize: Binarize = None,
+        callback: Callable[[Report], Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_centers = max_centers
+        self.similarity = similarity
+        self.theta = theta
+        self.sketch_size = sketch_size
+        self.refine = refine
+        self.binarize = binarize
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _read_rows(self, A: BooleanMatrix) -> tuple[Bools, int]:
+        if not hasattr(self, "_centers"):
+            self._centers = self._new_centers(A)
+        self._centers.read(A, 0, A.shape[0])
+        return self._components(self._rank)[0], self._centers.n_rows
+
+    def _widen_state(self, n_columns: int) -> None:
+        self._centers.widen(n_columns)
+        self.components_, _ = self._components(self._rank)
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        began = time.perf_counter()
+        history, stopped = self._first_pass(A, began)
+        V, found = self._components(self._rank)
+        U = describe(A, V, n_jobs=self._threads)
+        loss = cover(A, U, V, self._threads).loss
+        blocks = history["rows"].size
+        if not stopped:
+            stopped = self._report(blocks + 1, loss, began, 1.0)
+        if stopped:
+            reason = "callback"
+        elif loss == 0:
+            reason = "exact"
+        else:
+            reason = "n_components" if found == self._rank else "no gain"
+        return FittedFactors(U, V, blocks, reason, history)
+
+    def _steps(self, A: BooleanMatrix) -> Steps:
+        """Each rank has the first clusters of the next, and describes the rows anew by them."""
+        history, _ = self._first_pass(A, time.perf_counter())
+        self._epochs_of_path = history["rows"].size
+
+        def fit(rank: int, generator: np.random.Generator) -> Factors:
+            V, _ = self._components(rank)
+            U = describe(A, V, n_jobs=self._threads)
+            return self._with_cost(A, copy.copy(self)._refined(A, FittedFactors(U, V)))
+
+        return Refits(fit)
+
+    def _new_centers(self, A: BooleanMatrix) -> Centers:
+        return Centers(A.shape[1], self.max_centers, self.similarity, self.theta, self.sketch_size)
+
+    def _first_pass(self, A: BooleanMatrix, began: float) -> tuple[dict[str, Any], bool]:
+        """Read all rows from nothing on; return the history, and whether the callback ended it."""
+        n = A.shape[0]
+        self._centers = centers = self._new_centers(A)
+        figures: list[tuple[int, int, float]] = []
+        stopped = False
+        while centers.n_rows < n and not stopped:
+            low = centers.n_rows
+            centers.read(A, low, min(low + _ROWS_AT_ONCE, n))
+            figures.append((centers.n_rows, centers.count, centers.similarity))
+            # What would be left if each centre were a component.
+            left = A.ones - centers.saved
+            stopped = self._report(len(figures), left, began, centers.n_rows / n / 2)
+        names = ("rows", "centers", "similarity")
+        return dict(zip(names, map(np.array, zip(*figures, strict=True)), strict=True)), stopped
+
+    def _report(self, iteration: int, loss: int, began: float, progress: float) -> bool:
+        return self._tell(
+            Report(
+                stage="block",
+                iteration=iteration,
+                loss=loss,
+                seconds=time.perf_counter() - began,
+                progress=progress,
+            )
+        )
+
+    def _components(self, rank: int) -> tuple[Bools, int]:
+        """Choose clusters as components, and add empty ones up to a rank.
+
+        Returns how many were chosen, too.
+        """
+        clusters = self._centers.choose(rank)
+        found = clusters.shape[0]
+        return np.pad(clusters, ((0, rank - found), (0, 0))), found

@@ -1,0 +1,1 @@
+"""Compiled loops that read text and sort what was read."""

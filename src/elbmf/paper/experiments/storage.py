@@ -1,0 +1,163 @@
+"""What was measured, kept in a folder: a parquet file per table, and a note of what was done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from elbmf.errors import InputError
+from elbmf.io.records import read_parquet_records, write_records
+from elbmf.io.streams import replacing, writing
+from elbmf.paper.experiments.experiment import Settings, Tables, Task
+from elbmf.utils.machine import machine
+
+__all__ = ["Store"]
+
+_NOTE = "measured.json"
+# Finished tasks of a run that has not ended; removed when the parquet files have them.
+_JOURNAL = "unfinished.jsonl"
+
+
+class Store:
+    """The tables of one experiment in a folder.
+
+    A task is written down as soon as it is finished, so that a run that is interrupted goes on
+    where it was.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first task is written down.
+    settings : Settings
+        What the measurements depend on.
+    afresh : bool
+        Whether to forget what is there.
+
+    Attributes
+    ----------
+    tables : dict of str to list of dict
+        All rows so far.
+
+    Raises
+    ------
+    InputError
+        If the folder has measurements with other settings.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, *, afresh: bool = False) -> None:
+        self._folder = folder
+        self._settings = {"full": settings.full, "seed": settings.seed}
+        self._done: list[Task] = []
+        self.tables: Tables = {}
+        if afresh:
+            self._forget()
+        else:
+            self._load()
+
+    @staticmethod
+    def of(folder: Path) -> Store | None:
+        """Return what is measured in a folder, with whatever settings; None if nothing is."""
+        path = folder / _NOTE
+        if not path.exists():
+            return None
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
+            return Store(folder, Settings(full=settings["full"], seed=settings["seed"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(path) from error
+
+    def lacks(self, tasks: Sequence[Task]) -> list[Task]:
+        """Return those tasks that are not done."""
+        return [task for task in tasks if task not in self._done]
+
+    def add(self, task: Task, tables: Tables) -> None:
+        """Write down what a task gave."""
+        self._take(task, tables)
+        with writing(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not (self._folder / _NOTE).exists():
+                self._write_note([])
+            with (self._folder / _JOURNAL).open("a", encoding="utf-8") as journal:
+                journal.write(json.dumps({"task": task, "tables": tables}) + "\n")
+
+    def finish(self) -> list[Path]:
+        """Write the parquet files; return their paths."""
+        paths = []
+        for name, rows in self.tables.items():
+            paths.append(self._folder / f"{name}.parquet")
+            write_records(paths[-1], rows)
+        self._write_note(self._done)
+        (self._folder / _JOURNAL).unlink(missing_ok=True)
+        return paths
+
+    def note(self) -> dict[str, Any]:
+        """Return settings, tasks, tables, machine and versions of what is in the folder."""
+        return dict(json.loads((self._folder / _NOTE).read_text(encoding="utf-8")))
+
+    def _write_note(self, done: list[Task]) -> None:
+        note = {
+            "settings": self._settings,
+            "tasks": done,
+            "tables": list(self.tables) if done else [],
+            "machine": machine(),
+        }
+        with replacing(self._folder / _NOTE, compress=False) as stream:
+            stream.write(json.dumps(note, indent=2, ensure_ascii=False).encode())
+
+    def _load(self) -> None:
+        path = self._folder / _NOTE
+        if not path.exists():
+            return
+        try:
+            note = self.note()
+            before, tasks, names = note["settings"], list(note["tasks"]), list(note["tables"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(path) from error
+        if before != self._settings:
+            raise InputError(
+                f"{self._folder}: has measurements with other settings ({_words(before)}; now "
+                f"{_words(self._settings)}). Choose another folder, or pass overwrite=True to "
+                "measure anew."
+            )
+        self._done = tasks
+        self.tables = {
+            name: read_parquet_records(self._folder / f"{name}.parquet") for name in names
+        }
+        for task, tables in self._journal():
+            if task not in self._done:
+                self._take(task, tables)
+
+    def _journal(self) -> list[tuple[Task, Tables]]:
+        path = self._folder / _JOURNAL
+        if not path.exists():
+            return []
+        found = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:  # The run ended while it wrote this line: the task is done again.
+                continue
+            found.append((entry["task"], entry["tables"]))
+        return found
+
+    def _take(self, task: Task, tables: Tables) -> None:
+        self._done.append(task)
+        for name, rows in tables.items():
+            self.tables.setdefault(name, []).extend(rows)
+
+    def _forget(self) -> None:
+        for path in (self._folder / _NOTE, self._folder / _JOURNAL):
+            path.unlink(missing_ok=True)
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(
+        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass "
+        "overwrite=True to measure anew."
+    )
+
+
+def _words(settings: dict[str, Any]) -> str:
+    return f"{'full' if settings.get('full') else 'quick'}, seed {settings.get('seed')}"

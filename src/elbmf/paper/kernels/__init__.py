@@ -1,0 +1,1 @@
+"""Compiled loops that read the files of the owners of data."""

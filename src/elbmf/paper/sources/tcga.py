@@ -1,0 +1,188 @@
+"""Gene expression of cancer patients: The Cancer Genome Atlas, as UCSC Xena publishes it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
+from elbmf.errors import FileFormatError
+from elbmf.io import LabelledMatrix
+from elbmf.io.delimited_text import decoded
+from elbmf.paper.catalog.prepared import PreparedData
+from elbmf.paper.kernels.genotypes import MISSING
+from elbmf.paper.sources.columns import ColumnsInTurn
+from elbmf.paper.sources.numeric_lines import NumericLines, cut_name
+from elbmf.paper.sources.places import first_file, open_published
+from elbmf.paper.sources.published import Lines, SmallTable, check_distinct, check_share, numbered
+
+__all__ = ["load"]
+
+_LABEL_FILES = (
+    "TCGA_phenotype_denseDataOnlyDownload.tsv*",
+    "Survival_SupplementalTable_S1_*",
+    "*clinicalMatrix*",
+)
+_SAMPLE_COLUMNS = ("sample", "sampleID", "sample_id", "Sample ID")
+_TYPE_COLUMNS = (
+    "cancer type abbreviation",
+    "_primary_disease",
+    "primary disease or tissue",
+    "cancer type",
+    "cancer_type",
+    "_cohort",
+)
+_GENES_AT_ONCE = 32
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | os.PathLike[str] | None = None,
+    label_column: str | None = None,
+    z: float = Z_UPPER_5_PERCENT,
+    upper: float | None = None,
+    log: bool = False,
+    missing: str = "unknown",
+) -> PreparedData:
+    r"""Read gene expressions of TCGA: samples × genes.
+
+    A one is a high expression: higher than most of the same gene.
+
+    Parameters
+    ----------
+    path : path-like
+        The expressions as UCSC Xena publishes them, gzipped or not, such as ``HiSeqV2.gz``: fields
+        separated by tabs, the first line names the samples, every other one a gene and its values.
+    labels : path-like, optional
+        Table with the cancer type of each sample, such as
+        ``TCGA_phenotype_denseDataOnlyDownload.tsv`` or ``Survival_SupplementalTable_S1``; found if
+        it is beside the expressions.
+    label_column : str, optional
+        Column of that table to take for the cancer type; by default the first it has of
+        ``cancer type abbreviation``, ``_primary_disease`` and the like.
+    z : float
+        Values with a z-score above this, among those of the same gene, become ones.
+    upper : float, optional
+        Make ones of this share of the values of each gene instead, the highest of them, e.g. 0.05.
+    log : bool
+        Take log10(x + 1) of the values first; for files of raw counts. Those of Xena are
+        logarithms already: log2(x + 1). The base makes no difference to z-scores.
+    missing : {"unknown", "zero"}
+        What becomes of values that are NA: missing cells, or zeros.
+
+    Returns
+    -------
+    PreparedData
+        Rows are samples, columns are genes. Row labels: ``cancer type`` and, where the table says
+        it, ``sample type``; empty for samples that the table does not have.
+
+    Notes
+    -----
+    The paper has 10459 samples and 20530 genes, which is how many the files ``HiSeqV2`` of Xena
+    have; that of the cohort "TCGA Pan-Cancer (PANCAN)" has all cancer types. The paper's density of
+    5.007% points to z-scores above 1.645 for each gene, since ``upper=0.05`` makes ones of at most
+    523 samples for each, which is 5.0005%. Values below 0, which the removal of batch effects
+    leaves in raw counts, are 0 for the logarithm.
+
+    References
+    ----------
+    .. [1] M. Goldman et al., Visualizing and interpreting cancer genomics data via the Xena
+       platform, Nature Biotechnology 38, 2020.
+    .. [2] L. Liang, K. Zhu, S. Lu, BEM: mining coregulation patterns in transcriptomics via Boolean
+       matrix factorization, Bioinformatics 36(13), 2020.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from elbmf.paper.sources import tcga
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "HiSeqV2"
+    ...     _ = path.write_text("sample\tP1\tP2\tP3\tP4\nTP53\t1\t1\t2\t9\n")
+    ...     expressions = tcga.load(path)
+    >>> expressions.matrix.row_names, expressions.matrix.values.toarray().T.astype(int).tolist()
+    (['P1', 'P2', 'P3', 'P4'], [[0, 0, 0, 1]])
+    """
+    check_share("upper", upper)
+    source = Path(path)
+    genes: list[str] = []
+    with open_published(source) as stream:
+        lines = Lines(source, stream)
+        samples = _samples(lines)
+        columns = ColumnsInTurn(len(samples), missing)
+        reader = NumericLines(source, b"\t", len(samples))
+        values = np.empty((_GENES_AT_ONCE, len(samples)))
+        filled = 0
+        for line in lines:
+            name, numbers = cut_name(line, b"\t")
+            genes.append(decoded(source, lines.number, name).strip())
+            reader.read(lines.number, numbers, values[filled])
+            filled += 1
+            if filled == _GENES_AT_ONCE:
+                columns.add(_high(values, z, upper, log))
+                filled = 0
+        columns.add(_high(values[:filled], z, upper, log))
+    if not genes:
+        raise FileFormatError(
+            f"{source}: found the names of {len(samples)} samples and no gene below them. The file "
+            "is cut off; download it again."
+        )
+    genes, notes = numbered(genes, "genes")
+    notes += columns.notes("values")
+    row_labels, label_notes = _labels(source, labels, label_column, samples)
+    matrix = LabelledMatrix(columns.build(), samples, genes)
+    return PreparedData(matrix, row_labels=row_labels, notes=notes + label_notes)
+
+
+def _samples(lines: Lines) -> list[str]:
+    header = lines.first("a line that names the samples")
+    names = decoded(lines.path, 1, header).split("\t")
+    if len(names) < 2:
+        raise FileFormatError(
+            f"{lines.path}, line 1: expected the names of samples separated by tabs, found none. "
+            "Name the file of expressions that UCSC Xena publishes; replace other separators by "
+            "tabs."
+        )
+    samples = [name.strip().strip('"') for name in names[1:]]
+    check_distinct(lines.path, 1, "sample", samples)
+    return samples
+
+
+def _high(
+    values: NDArray[np.float64], z: float, upper: float | None, log: bool
+) -> NDArray[np.uint8]:
+    """Return 1 for high values, 0 for others and `MISSING` for those that are not known."""
+    codes = np.where(np.isnan(values), np.uint8(MISSING), np.uint8(0))
+    known = np.flatnonzero((codes == 0).any(axis=1))
+    if known.size:
+        rows = values[known]
+        if log:
+            rows = np.log10(np.maximum(rows, 0) + 1)
+        high = above_zscore(rows, z) if upper is None else upper_share(rows, upper)
+        codes[known] += high
+    return codes
+
+
+def _labels(
+    source: Path,
+    path: str | os.PathLike[str] | None,
+    column: str | None,
+    samples: list[str],
+) -> tuple[dict[str, list[str]], list[str]]:
+    found = first_file(source.parent, _LABEL_FILES) if path is None else Path(path)
+    if found is None:
+        return {}, []
+    table = SmallTable(found)
+    sample_column = table.find(_SAMPLE_COLUMNS) or table.header[0]
+    wanted = _TYPE_COLUMNS if column is None else (column,)
+    type_column = table.column(wanted, "the cancer type")
+    row_labels = {"cancer type": table.labels(sample_column, type_column, samples)}
+    if "sample_type" in table.header:
+        row_labels["sample type"] = table.labels(sample_column, "sample_type", samples)
+    unknown = row_labels["cancer type"].count("")
+    notes = [f"{found.name} does not have the cancer type of {unknown} samples."] if unknown else []
+    return row_labels, notes

@@ -1,0 +1,134 @@
+"""Finished steps of a search for the rank, kept in a folder: the next search goes on from there."""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbmf.boolean.packed import factors_from_bytes, factors_to_bytes
+from elbmf.errors import OtherWorkError, differing
+from elbmf.ranks.path import Factors, Step
+
+__all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
+
+_NOTE, _SEED = "search.json", "seed.json"
+_STEPS = "*-*-*.npz"
+_HIDDEN = "hidden"
+
+
+class OtherSearchError(OtherWorkError):
+    """A folder has the steps of another search."""
+
+    holds = "the steps of another search"
+    remedy = "Choose another folder, or remove this one."
+
+
+class StepFolder(MutableMapping[Step, Factors | None]):
+    """A mapping that lives in a folder, a file for each step.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    note : dict
+        What the steps depend on: data and parameters.
+
+    Raises
+    ------
+    OtherSearchError
+        If the folder has the steps of another search.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], note: dict[str, Any]) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(note, indent=2, sort_keys=True, default=str)
+        path = self._folder / _NOTE
+        if not path.exists():
+            _write(path, text.encode())
+        elif path.read_text() != text:
+            try:
+                before = dict(json.loads(path.read_text()))
+            except (ValueError, TypeError):  # not a note of a search, or damaged
+                before = {}
+            raise OtherSearchError(self._folder, differing(before, json.loads(text)))
+
+    def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
+        """Return the folder within this one for the steps of a search with hidden cells."""
+        return StepFolder(self._folder / _HIDDEN, note)
+
+    def remember_seed(self, seed: int) -> int:
+        """Return the seed that was noted here before; if none was, note this one."""
+        path = self._folder / _SEED
+        if not path.exists():
+            _write(path, json.dumps(seed).encode())
+        return int(json.loads(path.read_text()))
+
+    def _path(self, step: Step) -> Path:
+        return self._folder / f"{step.kind}-{step.start}-{step.rank}.npz"
+
+    def __getitem__(self, step: Step) -> Factors | None:
+        try:
+            with np.load(self._path(step)) as stored:
+                if not stored["found"]:
+                    return None
+                shape = (int(length) for length in stored["shape"])
+                return Factors(*factors_from_bytes(stored["bits"], *shape), int(stored["cost"]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            # A file that is not there, or no good: the step is to be done again.
+            raise KeyError(step) from None
+
+    def __setitem__(self, step: Step, factors: Factors | None) -> None:
+        arrays: dict[str, Any] = {"found": factors is not None}
+        if factors is not None:
+            arrays |= {
+                "bits": factors_to_bytes(factors.U, factors.V),
+                "shape": [*factors.U.shape, factors.V.shape[1]],
+                "cost": factors.cost,
+            }
+        path = self._path(step)
+        temporary = path.with_suffix(".part")
+        # In a thread, which Ctrl-C does not end in the midst: numpy fails over half an archive.
+        with temporary.open("wb") as file, ThreadPoolExecutor(1) as writer:
+            writer.submit(np.savez_compressed, file, **arrays).result()
+        temporary.replace(path)
+
+    def __delitem__(self, step: Step) -> None:
+        self[step]
+        self._path(step).unlink()
+
+    def __iter__(self) -> Iterator[Step]:
+        for path in sorted(self._folder.glob(_STEPS)):
+            kind, start, rank = path.stem.split("-")
+            yield Step(kind, int(start), int(rank))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def has_steps(folder: Path) -> bool:
+    """Whether a search has begun to keep its steps in a folder."""
+    return (folder / _NOTE).exists()
+
+
+def remove_steps(folder: Path) -> None:
+    """Remove what a search keeps in a folder, and nothing else that may be there."""
+    for place in (folder / _HIDDEN, folder):
+        if has_steps(place):
+            # The note goes last: until then, the rest is known to be a search's.
+            for path in (*place.glob(_STEPS), *place.glob("*.part"), place / _SEED, place / _NOTE):
+                path.unlink(missing_ok=True)
+            if not any(place.iterdir()):
+                place.rmdir()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or not at all."""
+    temporary = path.with_suffix(".part")
+    temporary.write_bytes(content)
+    temporary.replace(path)

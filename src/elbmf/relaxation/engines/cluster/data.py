@@ -1,0 +1,306 @@
+"""A matrix whose slabs are on the workers of a cluster, as the client knows it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean.cover import ComponentCover, Cover, component_cover, cover
+from elbmf.boolean.product import Bools, boolean_array
+from elbmf.errors import ClusterError, InputError, MissingExtraError
+from elbmf.matrix.boolean_matrix import NotBooleanError
+from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.relaxation.engines.cluster.fleet import Fleet
+from elbmf.relaxation.engines.cluster.hold import Held
+from elbmf.relaxation.engines.cluster.sources import Blocks, Folder, Source
+from elbmf.relaxation.slabs import longer_side, worthwhile_edges
+
+__all__ = ["DaskMatrix", "is_distributed"]
+
+# Blocks are joined until a slab has so many cells.
+_CELLS_PER_SLAB = 1 << 20
+
+
+class DaskMatrix:
+    """A Boolean matrix on a cluster: its size, and who holds it.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection to the cluster.
+    source : Source
+        Its slabs, which are read when this is made.
+    column_names : sequence of str, optional
+        Names of the columns.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    ones, cells, known : int
+        Number of ones, of cells, and of cells that are not missing.
+    streamed_axis : int
+        The side that is cut into slabs, 0 for rows.
+    edges : tuple of int
+        Where it is cut.
+    fleet : Fleet
+        The workers.
+
+    See Also
+    --------
+    DaskMatrix.from_folder : For data in a folder of slabs that all workers reach.
+    DaskMatrix.from_collection : For Dask arrays and data frames.
+    """
+
+    def __init__(
+        self, client: Any, source: Source, column_names: Sequence[str] | None = None
+    ) -> None:
+        self.column_names = None if column_names is None else list(column_names)
+        self.streamed_axis = source.axis
+        self.fleet = Fleet(client, source)
+        try:
+            self._note(source)
+        except BaseException:
+            self.close()
+            raise
+
+    def _note(self, source: Source) -> None:
+        readings = [self.fleet.readings[number] for number in range(source.count)]
+        edges = np.cumsum([0, *(reading.lines for reading in readings)])
+        self.edges = tuple(edges.tolist())
+        for reading, start in zip(readings, self.edges, strict=False):
+            if reading.bad is not None:
+                values, rows, columns, hint = reading.bad
+                offsets = (start, 0) if source.axis == 0 else (0, start)
+                raise NotBooleanError(values, rows + offsets[0], columns + offsets[1], hint)
+        sides = (self.edges[-1], source.n_resident)
+        self.shape = sides if source.axis == 0 else (sides[1], sides[0])
+        if 0 in self.shape:
+            raise InputError(f"The matrix is empty: {self.shape[0]}×{self.shape[1]} cells.")
+        self.ones = sum(reading.ones for reading in readings)
+        self.cells = self.shape[0] * self.shape[1]
+        self.known = self.cells - sum(reading.missing for reading in readings)
+
+    @property
+    def density(self) -> float:
+        """Share of ones among all cells, by which slabs choose their storage."""
+        return self.ones / self.cells
+
+    @property
+    def lines(self) -> list[slice]:
+        """The lines of each slab."""
+        return [slice(*pair) for pair in zip(self.edges[:-1], self.edges[1:], strict=True)]
+
+    @classmethod
+    def from_folder(
+        cls,
+        path: str | os.PathLike[str],
+        client: Any = None,
+        weight_of_ones: float = 1.0,
+        streamed_axis: int | None = None,
+    ) -> Self:
+        """Open a folder of slabs that all workers reach by the same path.
+
+        It is cut as it would be in memory, into more slabs where there are more workers.
+
+        Parameters
+        ----------
+        path : path
+            The folder, as ``elbmf convert DATA FOLDER.slabs`` makes it.
+        client : distributed.Client, optional
+            The connection to the cluster; the present one by default.
+        weight_of_ones : float
+            What a one weighs in the loss; on which depends where to cut.
+        streamed_axis : int, optional
+            The side to cut along, 0 for rows; the longer one by default.
+        """
+        client = connected(client)
+        stored = StoredMatrix(Path(path).absolute())
+        axis = longer_side(stored.shape) if streamed_axis is None else streamed_axis
+        threads = sum(client.nthreads().values())
+        edges = worthwhile_edges(stored, weight_of_ones, axis, most=2 * threads)
+        source = Folder(stored.path, axis, edges, stored.shape[1 - axis])
+        return cls(client, source, stored.names(1))
+
+    @classmethod
+    def from_collection(
+        cls,
+        X: Any,
+        client: Any = None,
+        *,
+        binarize: float | None = None,
+        missing: Any = None,
+        streamed_axis: int | None = None,
+        cells_per_slab: int = _CELLS_PER_SLAB,
+    ) -> Self:
+        """Take a Dask array or data frame, whose blocks become slabs on the workers.
+
+        Parameters
+        ----------
+        X : dask.array.Array or dask.dataframe.DataFrame
+            As `BooleanMatrix.from_array` wants it. Blocks of an array may be sparse. Data frames,
+            and arrays of which it is not known how many rows they have, are cut along the rows.
+        client : distributed.Client, optional
+            The connection to the cluster; the present one by default.
+        binarize : float, optional
+            Entries above this threshold are ones.
+        missing : dask.array.Array or array-like, optional
+            0/1 mask of more missing cells of an array.
+        streamed_axis : int, optional
+            The side to cut along, 0 for rows; the longer one of an array by default.
+        cells_per_slab : int
+            Neighbouring blocks of an array are joined until there are so many cells.
+        """
+        client = connected(client)
+        if X.ndim != 2:
+            raise InputError(f"Expected a matrix with rows and columns; got {X.ndim} dimension(s).")
+        if hasattr(X, "to_dask_array"):
+            if missing is not None:
+                raise InputError("missing: set the entries of a data frame to NaN instead.")
+            blocks = [[part] for part in X.to_delayed()]
+            names = [name for name in X.columns if isinstance(name, str)]
+            source = Blocks(blocks, None, 0, len(X.columns), binarize)
+            return cls(client, source, names if len(names) == len(X.columns) else None)
+        return cls(client, _array_source(X, missing, binarize, streamed_axis, cells_per_slab))
+
+    def fingerprint(self) -> str:
+        """Return a text that differs for matrices that differ, or are cut elsewhere."""
+        found = [list(self.shape), self.edges, list(self.fleet.ask(_fingerprint).values())]
+        return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+
+    def cover(self, U: Any, V: Any) -> Cover:
+        """Compare the matrix with a Boolean product on the workers, as `elbmf.boolean.cover`."""
+        counted: Cover = self._counted(_cover, U, V, Cover.__add__)
+        return counted
+
+    def component_cover(self, U: Any, V: Any) -> ComponentCover:
+        """Count the cover of each component, as `elbmf.boolean.product.component_cover`."""
+        cells, covered, alone = self._counted(_component_cover, U, V, np.add)
+        rows, columns = boolean_array(U, "U").sum(axis=0), boolean_array(V, "V").sum(axis=1)
+        return ComponentCover(rows, columns, cells, covered, alone)
+
+    def _counted(self, operation: Any, U: Any, V: Any, fold: Any) -> Any:
+        sides = (boolean_array(U, "U"), boolean_array(V, "V").T)
+        streamed, resident = sides if self.streamed_axis == 0 else sides[::-1]
+        own = self.lines
+        return self.fleet.ask(
+            operation,
+            np.ascontiguousarray(resident),
+            fold=fold,
+            apart=lambda number: (np.ascontiguousarray(streamed[own[number]]),),
+        )
+
+    def close(self) -> None:
+        """Have the workers release the matrix."""
+        self.fleet.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _fingerprint(held: Held) -> str:
+    return held.piece.fingerprint()
+
+
+def _cover(held: Held, resident: Bools, lines: Bools) -> Cover:
+    return cover(held.piece, lines, resident.T, n_jobs=1)
+
+
+def _component_cover(held: Held, resident: Bools, lines: Bools) -> NDArray[np.int64]:
+    counted = component_cover(held.piece, lines, resident.T, n_jobs=1)
+    return np.array([counted.cells, counted.covered, counted.alone])
+
+
+def is_distributed(X: Any) -> bool:
+    """Tell whether some data is on a cluster, or a Dask collection; Dask is not imported."""
+    home = type(X).__module__.split(".")[0]
+    return isinstance(X, DaskMatrix) or (home == "dask" and hasattr(X, "to_delayed"))
+
+
+def connected(client: Any = None) -> Any:
+    """Return a client, the present one by default.
+
+    Raises
+    ------
+    ClusterError
+        If there is none.
+    """
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise MissingExtraError("distributed", "dask", "Working on a cluster") from None
+    if client is not None:
+        return client
+    try:
+        return get_client()
+    except ValueError:
+        raise ClusterError(
+            "Dask data needs a cluster, and there is no connection to one. Make one first: "
+            "from distributed import Client; client = Client('tcp://SCHEDULER:8786'), or Client() "
+            "for a cluster on this machine."
+        ) from None
+
+
+def _array_source(
+    X: Any, missing: Any, binarize: float | None, streamed_axis: int | None, cells_per_slab: int
+) -> Blocks:
+    """Cut an array along its longer side, at the edges of its blocks."""
+    import dask.array as da
+
+    if np.isnan(X.shape[1]):
+        raise InputError(
+            "The number of columns of the array is not known. Call X.compute_chunk_sizes() first."
+        )
+    known = not np.isnan(X.shape[0])
+    axis = streamed_axis
+    if axis is None:
+        axis = longer_side(X.shape) if known else 0
+    if not known and axis == 1:
+        raise InputError(
+            "The number of rows of the array is not known. Call X.compute_chunk_sizes() first."
+        )
+    X = X.rechunk({1 - axis: -1})
+    masks = None
+    if missing is not None:
+        if not known or missing.shape != X.shape:
+            raise InputError(
+                f"missing must have the shape of the matrix, {X.shape}; got {missing.shape}."
+            )
+        mask = missing if hasattr(missing, "to_delayed") else da.from_array(missing, X.chunks)
+        masks = mask.rechunk(X.chunks).to_delayed().ravel().tolist()
+    blocks = X.to_delayed().ravel().tolist()
+    n_resident = int(X.shape[1 - axis])
+    groups = _groups(X.chunks[axis], -(-cells_per_slab // max(n_resident, 1)))
+    if not groups or not n_resident:
+        raise InputError(f"The matrix is empty: {X.shape[0]}×{X.shape[1]} cells.")
+    return Blocks(
+        [[blocks[i] for i in group] for group in groups],
+        None if masks is None else [[masks[i] for i in group] for group in groups],
+        axis,
+        n_resident,
+        binarize,
+    )
+
+
+def _groups(lengths: Sequence[float], at_least: int) -> list[list[int]]:
+    """Group neighbouring blocks until each group has so many lines; blocks of none are left out."""
+    groups: list[list[int]] = [[]]
+    size = 0.0
+    for position, length in enumerate(lengths):
+        if length == 0:
+            continue
+        if groups[-1] and not size < at_least:
+            groups.append([])
+            size = 0.0
+        groups[-1].append(position)
+        # A length that is not known makes the sum unknown, which is not below anything.
+        size += length
+    return groups if groups[0] else []

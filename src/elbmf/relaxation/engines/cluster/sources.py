@@ -1,0 +1,244 @@
+"""Where slabs come from: a folder that all workers reach, or the blocks of a Dask collection.
+
+A slab is read by a task on the worker that is to hold it, where its values are looked at, too; all
+that comes back is how many ones there are. It can be read again, elsewhere.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError
+from elbmf.kernels.patterns import PADDING
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
+from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.relaxation.engines.cluster.hold import Failure, held_by
+
+__all__ = ["Blocks", "Folder", "Reading", "Source"]
+
+
+class Reading(NamedTuple):
+    """What is known of a slab that was read.
+
+    Parameters
+    ----------
+    number : int
+        Which slab.
+    lines : int
+        How many lines it has.
+    ones, missing : int
+        Its ones and missing cells.
+    bad : tuple, optional
+        Entries that are not 0/1, as `NotBooleanError` takes them, counted within the slab.
+    """
+
+    number: int
+    lines: int
+    ones: int = 0
+    missing: int = 0
+    bad: tuple[Any, ...] | None = None
+
+
+class Source(ABC):
+    """Slabs that workers can read.
+
+    Parameters
+    ----------
+    count : int
+        Number of slabs.
+    axis : int
+        The side that is streamed, 0 for rows.
+    n_resident : int
+        Length of the other one.
+    """
+
+    count: int
+    axis: int
+    n_resident: int
+
+    @abstractmethod
+    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+        """Have a worker take in some slabs; return futures of each `Reading`, or `Failure`."""
+
+
+@dataclass(frozen=True)
+class Folder(Source):
+    """A folder of slabs that workers reach by the same path.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    axis : int
+        The side that is streamed.
+    edges : sequence of int
+        Where it is cut.
+    n_resident : int
+        Length of the other side.
+    """
+
+    path: Path
+    axis: int
+    edges: Sequence[int]
+    n_resident: int
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Number of slabs."""
+        return len(self.edges) - 1
+
+    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+        """Have a worker read some lines of the folder."""
+        runs = list(pairwise(self.edges))
+        return [
+            client.submit(
+                _read_lines,
+                *(fit, address, number, os.fspath(self.path), self.axis, *runs[number]),
+                workers=[address],
+                allow_other_workers=False,
+                pure=False,
+            )
+            for number in numbers
+        ]
+
+
+@dataclass(frozen=True)
+class Blocks(Source):
+    """Blocks of a Dask array or data frame.
+
+    Parameters
+    ----------
+    blocks : list of list of Delayed
+        The blocks of each slab.
+    masks : list of list of Delayed, optional
+        Of the missing cells.
+    axis : int
+        The side that is streamed.
+    n_resident : int
+        Length of the other side.
+    binarize : float, optional
+        As `BooleanMatrix.from_array` has it.
+    """
+
+    blocks: list[list[Any]]
+    masks: list[list[Any]] | None
+    axis: int
+    n_resident: int
+    binarize: float | None
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Number of slabs."""
+        return len(self.blocks)
+
+    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+        """Have a worker compute some blocks and look at them."""
+        from dask import delayed
+
+        take = delayed(_read_blocks, pure=False)
+        tasks = [
+            take(
+                *(fit, address, number, self.axis, self.binarize, self.blocks[number]),
+                self.masks[number] if self.masks else None,
+            )
+            for number in numbers
+        ]
+        futures: list[Any] = client.compute(tasks, workers=[address], allow_other_workers=False)
+        return futures
+
+
+def _read_lines(
+    fit: str, address: str, number: int, path: str, axis: int, low: int, high: int
+) -> Reading | Failure:
+    try:
+        stored = StoredMatrix(path)
+        stored.verify_lines(axis, low, high)
+        missing = None
+        if stored.hidden is not None:
+            missing = _lines_between(stored.hidden.lines(axis), low, high)
+        piece = _piece(
+            stored.shape[1 - axis], _lines_between(stored.lines(axis), low, high), missing
+        )
+    except (FileFormatError, OSError) as error:
+        message = f"{error} (On {address}: all workers must reach the folder by the same path.)"
+        return Failure(FileFormatError(message), message)
+    except Exception as error:
+        return Failure.of(error)
+    held_by(fit, address).take(number, piece)
+    return _reading(number, piece)
+
+
+def _read_blocks(
+    fit: str,
+    address: str,
+    number: int,
+    axis: int,
+    binarize: float | None,
+    blocks: list[Any],
+    masks: list[Any] | None,
+) -> Reading | Failure:
+    try:
+        X = _joined(blocks, axis)
+        missing = None if masks is None else _joined(masks, axis)
+        try:
+            A = BooleanMatrix.from_array(X, binarize, missing)
+        except NotBooleanError as error:
+            return Reading(number, X.shape[axis], bad=error.entries)
+        hidden = None if A.hidden is None else A.hidden.lines(axis)
+        piece = _piece(A.shape[1 - axis], A.lines(axis), hidden)
+    except Exception as error:
+        return Failure.of(error)
+    held_by(fit, address).take(number, piece)
+    return _reading(number, piece)
+
+
+def _reading(number: int, piece: BooleanMatrix) -> Reading:
+    return Reading(number, piece.shape[0], piece.ones, piece.cells - piece.known)
+
+
+def _lines_between(pattern: Pattern, low: int, high: int) -> Pattern:
+    """Copy some lines of a pattern, which may lie on disk."""
+    starts, ones = pattern
+    first, last = int(starts[low]), int(starts[high])
+    own = np.zeros(last - first + PADDING, dtype=ones.dtype)
+    own[: last - first] = ones[first:last]
+    return starts[low : high + 1] - first, own
+
+
+def _piece(n_resident: int, lines: Pattern, missing: Pattern | None) -> BooleanMatrix:
+    """Make a matrix of padded lines, without another copy of them."""
+    starts, ones = lines
+    shape = (starts.size - 1, n_resident)
+    hidden = None if missing is None else _piece(n_resident, missing, None)
+    piece = BooleanMatrix(shape, starts, ones[: int(starts[-1])], hidden)
+    piece._lines[0] = lines
+    return piece
+
+
+def _joined(blocks: list[Any], axis: int) -> Any:
+    """Return blocks that follow each other as one matrix."""
+    matrices = [_values(block) for block in blocks]
+    if len(matrices) == 1:
+        return matrices[0]
+    if all(map(sparse.issparse, matrices)):
+        return sparse.vstack(matrices) if axis == 0 else sparse.hstack(matrices)
+    if any(map(np.ma.isMaskedArray, matrices)):
+        return np.ma.concatenate(matrices, axis=axis)
+    return np.concatenate(matrices, axis=axis)
+
+
+def _values(block: Any) -> Any:
+    """Return the entries of a block, NaN where a data frame has none."""
+    if not hasattr(block, "dtypes"):
+        return block
+    # Types of pandas' own have a mark of their own for what is missing.
+    if all(isinstance(dtype, np.dtype) for dtype in block.dtypes):
+        return block.to_numpy()
+    return block.to_numpy(dtype=np.float64, na_value=np.nan)

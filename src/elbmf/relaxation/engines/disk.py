@@ -1,0 +1,129 @@
+"""Slabs on disk, visited by a pool of threads that read ahead and forget what is behind them.
+
+The streamed factor lives on disk as well. What is in memory at a time is the resident factor, a few
+products, and the slabs that are being visited or will be next.
+"""
+
+from collections.abc import Callable
+from operator import add, iadd
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.matrix.on_disk import PagedMatrix
+from elbmf.matrix.paging import expect, forget
+from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Workspace, visit
+from elbmf.relaxation.engines.memory import MemoryEngine
+from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
+from elbmf.relaxation.slabs import Slab, cut
+from elbmf.utils.aligned import aligned_empty
+
+__all__ = ["DiskEngine"]
+
+Floats = NDArray[np.floating[Any]]
+
+
+class DiskEngine(MemoryEngine):
+    """Visits slabs that are mapped from files; gives the same bits as the engine in memory.
+
+    Parameters
+    ----------
+    A : PagedMatrix
+        The data.
+    weight_of_ones : float
+        ω, what a one weighs in the loss where a zero weighs 1.
+    n_jobs : int, optional
+        Threads. All cores by default.
+    """
+
+    def __init__(
+        self, A: PagedMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
+    ) -> None:
+        super().__init__(cut(A, weight_of_ones), n_jobs)
+        self._allocate = A.allocate
+
+    @classmethod
+    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
+        return isinstance(A, PagedMatrix)
+
+    @classmethod
+    def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
+        return cls(A, weight_of_ones, where.n_jobs)
+
+    def load(self, resident: Factor, streamed: Iterate) -> None:  # noqa: D102
+        Engine.load(self, resident, streamed)
+        number = resident.current.dtype
+        inertia = resident.previous is not None
+        self._factor = Factor(streamed, number, inertia, self._allocate)
+        self._spare_products: list[Product] = []
+        self._spare_workspaces: list[Workspace] = []
+        self._total: Product | None = None
+
+    def sweep(  # noqa: D102
+        self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
+    ) -> tuple[Product, Summary]:
+        point = resident if ahead is None else ahead
+        slabs = self.matrix.slabs
+        products = TreeSum(len(slabs), self._add)
+        summaries: TreeSum[Summary] = TreeSum(len(slabs), add)
+        if self._total is not None:
+            self._spare_products.append(self._total)
+
+        def work(position: int) -> None:
+            slab = slabs[position]
+            for later in slabs[position + self._threads : position + self._threads + 1]:
+                for array in self._read_by(later):
+                    expect(array)
+            product, workspace = self._product(), self._workspace()
+            summary = visit(slab, self._factor, resident, point, step, product, workspace)
+            self._spare_workspaces.append(workspace)
+            for array in self._read_by(slab):
+                forget(array)
+            products.put(position, product)
+            summaries.put(position, summary)
+
+        self.run(work, range(len(slabs)))
+        self._total = products.total
+        return self._total, summaries.total
+
+    def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
+        def work(slab: Slab) -> NDArray[Any]:
+            result = function(self._factor.values[slab.start : slab.stop])
+            for array in self._factor_rows(slab):
+                forget(array)
+            return result
+
+        return np.concatenate(self.run(work, self.matrix.slabs))
+
+    def _read_by(self, slab: Slab) -> list[NDArray[Any]]:
+        """Return the mapped arrays that the visit of a slab reads or writes."""
+        return [*slab.arrays, *self._factor_rows(slab)]
+
+    def _factor_rows(self, slab: Slab) -> list[Floats]:
+        factor = self._factor
+        parts = [factor.current] if factor.previous is None else [factor.current, factor.previous]
+        return [part[slab.start : slab.stop] for part in parts]
+
+    def _add(self, product: Product, other: Product) -> Product:
+        product = iadd(product, other)
+        self._spare_products.append(other)
+        return product
+
+    def _product(self) -> Product:
+        try:
+            return self._spare_products.pop()
+        except IndexError:  # all are in use, by slabs that are visited or wait to be added
+            pass
+        shape = (self.matrix.n_resident, self._factor.current.shape[1])
+        number = self._factor.current.dtype
+        parts = 1 + self.matrix.reweighed
+        return Product(*(aligned_empty(shape, number) for _ in range(parts)))
+
+    def _workspace(self) -> Workspace:
+        try:
+            return self._spare_workspaces.pop()
+        except IndexError:
+            width = self._factor.current.shape[1]
+            rows = max(slab.lines_at_once(width) for slab in self.matrix.slabs)
+            return Workspace(rows, self._factor.current)

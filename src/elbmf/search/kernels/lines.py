@@ -1,0 +1,274 @@
+"""The lines of one side of the data, rows or columns: improving the membership of each.
+
+Which components come into question is told by a line's pattern, here; which of these are best is
+the row problem, in `elbmf.search.kernels.rows`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.kernels.compiling import kernel
+from elbmf.kernels.sets import common, copy_into, has, list_common, lowest, set_bits, unite_into
+from elbmf.search.kernels.rows import Problem, Room, cost_of, decide, settle_certain, work_per_line
+
+__all__ = [
+    "Lines",
+    "count_ones",
+    "improve_lines",
+    "line_costs",
+    "open_line",
+    "pack_lines_into_words",
+]
+
+# A search of subsets looks at so many words in all, but at so many branches at least.
+_WORDS_OF_A_SEARCH = 20_000
+_FEWEST_NODES = 100
+
+
+class Lines(NamedTuple):
+    """One side of the data: the rows of A, or its columns.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray
+        Where the ones are.
+    words : ndarray of uint64
+        The same, packed; of shape (0, 0) when the lines are too sparse for that to be worthwhile.
+    hidden_indptr, hidden_indices : ndarray
+        Where the cells are that count for nothing; empty when there are none.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.integer[Any]]
+    words: NDArray[np.uint64]
+    hidden_indptr: NDArray[np.int64]
+    hidden_indices: NDArray[np.integer[Any]]
+
+
+@kernel()
+def pack_lines_into_words(indptr, indices, words):
+    """Set the bits that a pattern names in ``words``, all zero."""
+    for i in range(words.shape[0]):
+        set_bits(indptr, indices, i, words[i])
+
+
+@kernel()
+def open_line(lines, i, row, base):
+    """Unpack line ``i``, and into ``base`` the cells that count for nothing, set in both."""
+    if lines.words.shape[0]:
+        copy_into(row, lines.words[i])
+    else:
+        row[:] = 0
+        set_bits(lines.indptr, lines.indices, i, row)
+    base[:] = 0
+    if lines.hidden_indptr.shape[0]:
+        set_bits(lines.hidden_indptr, lines.hidden_indices, i, base)
+        for w in range(row.shape[0]):
+            row[w] |= base[w]
+
+
+@kernel()
+def line_costs(lines, low, high, memberships, stretches, one, zero, costs):
+    """Write what lines ``low`` to ``high`` cost with the components they are in into ``costs``."""
+    words = stretches.shape[1]
+    row = np.empty(words, dtype=np.uint64)
+    union = np.empty(words, dtype=np.uint64)
+    for i in range(low, high):
+        open_line(lines, i, row, union)
+        for l in range(stretches.shape[0]):
+            if has(memberships[i], l):
+                unite_into(union, stretches[l])
+        costs[i] = cost_of(row, union, one, zero)
+
+
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def _touch(lines, i, others, membership, touched):
+    """Pack the components that line ``i`` is in or has a one in; no other can lower its cost."""
+    for w in range(others.shape[1]):
+        word = membership[w]
+        for e in range(lines.indptr[i], lines.indptr[i + 1]):
+            word |= others[lines.indices[e], w]
+        touched[w] = word
+
+
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def count_ones(lines, i, others, ones):
+    """Add to ``ones``, for each component, how many ones of line ``i`` are in it."""
+    for e in range(lines.indptr[i], lines.indptr[i + 1]):
+        for w in range(others.shape[1]):
+            word = others[lines.indices[e], w]
+            while word:
+                ones[64 * w + lowest(word)] += 1
+                word &= word - np.uint64(1)
+
+
+@kernel()
+def _discard_hopeless(lines, i, others, membership, touched, overlaps, one, zero, ones, space):
+    """Keep of the components that touch line ``i`` those that might pay, judged by counts alone.
+
+    A component pays when the ones it covers are worth more than the zeros that only it covers;
+    these are at least its cells, less those it shares with any other component that touches the
+    line. Components that the line is in are kept. ``overlaps`` are the numbers of shared cells,
+    ``ones`` and ``space`` room for a number for each component. Returns whether any are left.
+    """
+    count = list_common(touched, touched, space)
+    for c in range(count):
+        ones[space[c]] = 0
+    count_ones(lines, i, others, ones)
+    hidden = 0
+    if lines.hidden_indptr.shape[0]:
+        hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+    kept = 0
+    for c in range(count):
+        l = space[c]
+        zeros = overlaps[l, l] - ones[l] - hidden
+        for d in range(count):
+            if d != c:
+                zeros -= overlaps[l, space[d]]
+        if one * ones[l] > zero * zeros or has(membership, l):
+            kept += 1
+        else:
+            touched[l >> 6] &= ~(np.uint64(1) << np.uint64(l & 63))
+    return kept > 0
+
+
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def _pose(lines, i, membership, free, candidates, problem, union):
+    """Make line ``i`` the problem, with its components that are not ``free`` as the base.
+
+    ``candidates`` are the free components that might pay, among them all that the line is in.
+    Returns what the line costs as it is; ``union`` is room for words.
+    """
+    row, base, stretches, one, zero = problem
+    open_line(lines, i, row, base)
+    for l in range(stretches.shape[0]):
+        if has(membership, l) and not has(free, l):
+            unite_into(base, stretches[l])
+    copy_into(union, base)
+    for l in candidates:
+        if has(membership, l):
+            unite_into(union, stretches[l])
+    return cost_of(row, union, one, zero)
+
+
+# Inlined for the reason given in `elbmf.kernels.sets`.
+@kernel(inline="always")
+def _enter_verdicts(verdicts, touched, free, membership, changed):
+    """Let a line be in the free components that touch it as the verdicts say.
+
+    Those it entered or left are added to ``changed``.
+    """
+    for w in range(touched.shape[0]):
+        word = touched[w] & free[w]
+        while word:
+            mark = word & (~word + np.uint64(1))
+            on = verdicts[64 * w + lowest(word)] == 1
+            if (membership[w] & mark != 0) != on:
+                membership[w] ^= mark
+                changed[w] |= mark
+            word ^= mark
+
+
+@kernel()
+def improve_lines(
+    lines,
+    low,
+    high,
+    others,
+    stretches,
+    overlaps,
+    free,
+    stale,
+    one,
+    zero,
+    nodes,
+    memberships,
+    pending,
+    changed,
+    work,
+    afresh,
+):
+    """Improve the memberships of lines ``low`` to ``high`` in the ``free`` components.
+
+    Looked at are only the lines that are ``pending``, which are then so no more, and those that a
+    ``stale`` component touches. What is certain is settled; in the rest, a line's own membership
+    is improved by single switches and by a search of all subsets as far as ``nodes`` reach.
+
+    Parameters
+    ----------
+    others, stretches : ndarray of uint64
+        The components: memberships and stretches of the other side, packed.
+    overlaps : ndarray of int64
+        Cells that components share, which saves time on sparse lines; or of shape (0, 0).
+    free, stale : ndarray of uint64
+        Components, packed.
+    one, zero : int
+        Cost of an uncovered one and of a covered zero.
+    nodes : int
+        Branches to look at, at most; fewer on long lines.
+    memberships : ndarray of uint64
+        Of these lines, packed; improved in place.
+    changed : ndarray of uint64
+        Components that some line entered or left are added here, packed.
+    work : ndarray of int64
+        What it took, about in nanoseconds, is added to its first entry.
+    afresh : bool
+        Also improve a membership that is built greedily from nothing, and take what comes of it
+        unless that is worse.
+
+    Returns
+    -------
+    gained : int
+        By how much the cost went down.
+    """
+    k, words = stretches.shape
+    nodes = min(nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
+    row = np.empty(words, dtype=np.uint64)
+    base = np.empty(words, dtype=np.uint64)
+    problem = Problem(row, base, stretches, one, zero)
+    room = Room(
+        np.empty((2, words), dtype=np.uint64),
+        np.empty((3, k + 1, words), dtype=np.uint64),
+        np.empty((2, k), dtype=np.bool_),
+        np.empty(k + 1, dtype=np.int8),
+        np.empty(k, dtype=np.int64),
+    )
+    union = room.unions[0]
+    touched = np.empty(others.shape[1], dtype=np.uint64)
+    verdicts = np.empty(k, dtype=np.int8)
+    space = np.empty(k, dtype=np.int64)
+    gained = 0
+    for i in range(low, high):
+        length = lines.indptr[i + 1] - lines.indptr[i]
+        work[0] += 12 + 2 * length
+        _touch(lines, i, others, memberships[i], touched)
+        if not pending[i] and not common(touched, stale):
+            continue
+        pending[i] = False
+        if overlaps.shape[0]:
+            # Judging a line by counts takes several times as long as touching it.
+            work[0] += 60 + 8 * length
+            if not _discard_hopeless(
+                lines, i, others, memberships[i], touched, overlaps, one, zero, room.ones, space
+            ):
+                continue
+        total = list_common(touched, free, space)
+        if total == 0:
+            continue
+        old_cost = _pose(lines, i, memberships[i], free, space[:total], problem, union)
+        count = settle_certain(problem, space[:total], verdicts, union, room.stacks[0])
+        work[0] += 100 + (8 + 4 * total) * work_per_line(words)
+        if count:
+            cost = decide(
+                problem, space[:count], memberships[i], nodes, afresh, verdicts, room, work
+            )
+        else:
+            cost = cost_of(row, base, one, zero)
+        gained += old_cost - cost
+        _enter_verdicts(verdicts, touched, free, memberships[i], changed)
+    return gained

@@ -1,0 +1,347 @@
+"""Boolean local search after rounding: factors that no change of a single row or column improves.
+
+The relaxation finds the right neighbourhood, and rounding it loses some of that. Given V, the rows
+of U are independent of each other, and so are the columns of V given U: each is improved on packed
+words, and the two sides take turns until neither changes. The loss never rises.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.packed import PackedFactors, unpack
+from elbmf.boolean.product import Bools, boolean_array, pack
+from elbmf.errors import InputError
+from elbmf.kernels.bits import gather_column
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.kernels.descent import descend, share_cells
+from elbmf.search.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
+from elbmf.search.kernels.moves import shrink
+from elbmf.utils.threads import over_ranges
+
+__all__ = [
+    "NODES",
+    "NODES_AT_LAST",
+    "LocalSearch",
+    "agree",
+    "describe",
+    "lines_of",
+    "negligible_gain",
+    "refine",
+]
+
+# Branches looked at for one row or column: while both sides change, and for the last word on it.
+NODES = 2000
+NODES_AT_LAST = 4000
+
+# Turns after which even a slow descent is called finished.
+_MOST_TURNS = 200
+
+# Where a turn takes a second or more (this many cells times components), the last few cells, a
+# share of the ones, are not worth another.
+_LARGE = 10**10
+_NEGLIGIBLE = 2e-5
+
+# Lines are kept packed, too, above this density.
+_PACKED_DENSITY = 1 / 64
+
+# Indices that change their type at a time.
+_CONVERTED_AT_ONCE = 1 << 22
+
+# Ones from which a turn is worth several threads.
+_ONES_FOR_THREADS = 300_000
+
+
+class LocalSearch:
+    """The data as the local search wants it, and the descent on it.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+        The data; hidden cells count for nothing.
+    weights : Weights
+        What the two kinds of error cost.
+    n_jobs : int, optional
+        Threads. All cores by default; no result depends on it.
+    """
+
+    def __init__(
+        self, A: BooleanMatrix, weights: Weights | None = None, n_jobs: int | None = None
+    ) -> None:
+        self.A = A
+        self.weights = weights or Weights()
+        self.n_jobs = n_jobs
+        self.nodes = NODES
+        self.lines = (lines_of(A, 0), lines_of(A, 1))
+
+    def pack(self, U: Bools, V: Bools, *, with_spare: bool = False) -> PackedFactors:
+        """Pack Boolean factors and count what they cost."""
+        cost = cover(self.A, U, V, self.n_jobs).cost(self.weights)
+        return PackedFactors.from_arrays(U, V, cost, with_spare=with_spare)
+
+    def descend(self, factors: PackedFactors, most_turns: int | None = None) -> int:
+        """Let U and V take turns until neither changes, or for so many; return what that took.
+
+        On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
+        """
+        most_turns = _MOST_TURNS if most_turns is None else most_turns
+        work = np.zeros(1, dtype=np.int64)
+        if self.A.ones < _ONES_FOR_THREADS:
+            factors.cost -= descend(
+                self.lines,
+                factors.bits,
+                factors.every,
+                self.weights.missed,
+                self.weights.extra,
+                self.nodes,
+                most_turns,
+                0,
+                work,
+            )
+            return int(work[0])
+        negligible = negligible_gain(self.A, factors.n_slots)
+        quiet = 0
+        for turn in range(most_turns):
+            changed, gained = self._turn(factors, turn % 2, self.nodes, work, afresh=False)
+            quiet = quiet + 1 if gained < negligible or not changed else 0
+            if quiet == 2 or (not changed and turn > 0):
+                break
+        return int(work[0])
+
+    def shrink(self, U: Bools, V: Bools, count: int) -> tuple[Bools, Bools, int]:
+        """Drop components, each time the least useful as it stands, until so many are left.
+
+        Returns the factors, and what it took.
+        """
+        factors = self.pack(U, V)
+        work = np.zeros(1, dtype=np.int64)
+        shrink(self.lines, factors.bits, count, self.weights.missed, self.weights.extra, work)
+        U, V = factors.to_arrays()
+        kept = np.argsort(~factors.used(), kind="stable")[:count]
+        return U[:, kept], V[kept], int(work[0])
+
+    def settle(self, factors: PackedFactors) -> None:
+        """Descend to where each row of U is what a new row would get, unless it has better."""
+        self.descend(factors)
+        for _ in range(_MOST_TURNS):
+            factors.bits.pending[0][:] = True
+            work = np.zeros(1, dtype=np.int64)
+            changed, _ = self._turn(factors, 0, NODES_AT_LAST, work, afresh=True)
+            if not changed:
+                break
+            self.descend(factors)
+
+    def _turn(
+        self,
+        factors: PackedFactors,
+        axis: int,
+        nodes: int,
+        work: NDArray[np.int64],
+        *,
+        afresh: bool,
+    ) -> tuple[bool, int]:
+        """Improve one side given the other; tell whether it changed, and the gain in cost.
+
+        What it took is added to ``work``. ``afresh`` also tries memberships built from nothing.
+        """
+        bits = factors.bits
+        stretches = bits.stretches[1 - axis]
+        k = factors.n_slots
+        overlaps = np.empty((0, 0), dtype=np.int64)
+        if self.lines[axis].words.shape[0] == 0:
+            overlaps = np.empty((k, k), dtype=np.int64)
+            share_cells(stretches, overlaps)
+
+        def improve(low: int, high: int) -> tuple[int, Any, Any]:
+            changed = np.zeros_like(factors.every)
+            own_work = np.zeros(1, dtype=np.int64)
+            gained = improve_lines(
+                self.lines[axis],
+                low,
+                high,
+                bits.memberships[1 - axis],
+                stretches,
+                overlaps,
+                factors.every,
+                bits.stale[axis],
+                self.weights.missed,
+                self.weights.extra,
+                nodes,
+                bits.memberships[axis],
+                bits.pending[axis],
+                changed,
+                own_work,
+                afresh=afresh,
+            )
+            return gained, changed, own_work
+
+        threads = self.n_jobs if self.A.ones >= _ONES_FOR_THREADS else 1
+        gains, changes, works = zip(*over_ranges(improve, self.A.shape[axis], threads), strict=True)
+        gained = int(sum(gains))
+        changed = np.bitwise_or.reduce(changes)
+        work += sum(works)
+        bits.stale[axis] = 0
+        bits.stale[1 - axis] |= changed
+        for l in np.flatnonzero(unpack(changed[None], k)[0]):
+            gather_column(bits.memberships[axis], l, bits.stretches[axis][l])
+        factors.cost -= gained
+        return bool(changed.any()), gained
+
+
+def negligible_gain(A: Any, n_components: int) -> int:
+    """Return the gain in cost below which another turn is not worth its time; often 0.
+
+    Parameters
+    ----------
+    A : object
+        Has the numbers of its ``cells`` and ``ones``.
+    n_components : int
+        Of the factors.
+    """
+    return int(_NEGLIGIBLE * A.ones) if A.cells * n_components > _LARGE else 0
+
+
+def lines_of(A: BooleanMatrix, axis: int) -> Lines:
+    """One side of a matrix, with indices of one type on either side."""
+    index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
+    indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
+    nothing = np.empty(0, dtype=np.int64)
+    hidden_indptr, hidden_indices = (nothing, nothing) if A.hidden is None else A.hidden.lines(axis)
+    lines = Lines(
+        indptr,
+        _as_type(A, indices, index),
+        np.empty((0, 0), dtype=np.uint64),
+        hidden_indptr,
+        _as_type(A, hidden_indices, index),
+    )
+    if A.ones <= _PACKED_DENSITY * A.cells:
+        return lines
+    words = A.allocate((A.shape[axis], -(-A.shape[1 - axis] // 64)), np.uint64)
+    pack_lines_into_words(lines.indptr, lines.indices, words)
+    return lines._replace(words=words)
+
+
+def _as_type(A: BooleanMatrix, indices: NDArray[Any], index: Any) -> NDArray[Any]:
+    """Return indices of another type, where the data lies."""
+    if indices.dtype == index or not indices.size:
+        return indices.astype(index, copy=False)
+    converted = A.allocate(indices.shape, index)
+    for start in range(0, indices.size, _CONVERTED_AT_ONCE):
+        piece = slice(start, start + _CONVERTED_AT_ONCE)
+        converted[piece] = indices[piece]
+    return converted
+
+
+def refine(
+    A: BooleanMatrix,
+    U: Bools,
+    V: Bools,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Bools, Bools]:
+    """Improve Boolean factors until no change of a single row or column lowers the loss.
+
+    Each row is improved by all subsets of its components where these are few enough to try, else
+    by single switches and as many subsets as a fixed effort allows; and so is each column.
+
+    Parameters
+    ----------
+    A : BooleanMatrix
+        The data; hidden cells count for nothing.
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+        Factors to start from; left as they are.
+    weights : Weights, optional
+        What the two kinds of error cost; both 1 by default.
+    n_jobs : int, optional
+        Threads. All cores by default; the result does not depend on it.
+
+    Returns
+    -------
+    U, V : ndarray of bool
+        Factors that cost at most what those given do. A row of U is what `describe` gives for it,
+        unless something better was found.
+    """
+    search = LocalSearch(A, weights, n_jobs)
+    factors = search.pack(U, V)
+    search.settle(factors)
+    return factors.to_arrays()
+
+
+def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None = None) -> Bools:
+    """Choose U for given components V: for each row of A the components that describe it best.
+
+    Best of all subsets where these are few enough to try, else of those that greedy choice, single
+    switches and a fixed number of trials reach. A row's answer depends on that row and on V alone.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n, k)
+    """
+    A = BooleanMatrix.from_array(A)
+    V = boolean_array(V, "V")
+    if V.shape[1] != A.shape[1]:
+        raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
+    weights = weights or Weights()
+    lines = lines_of(A, 0)
+    others, stretches = pack(V.T), pack(V)
+    memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
+    every = np.full(others.shape[1], ~np.uint64(0))
+    pending = np.ones(A.shape[0], dtype=np.bool_)
+    over_ranges(
+        lambda low, high: improve_lines(
+            lines,
+            low,
+            high,
+            others,
+            stretches,
+            np.empty((0, 0), dtype=np.int64),
+            every,
+            every,
+            weights.missed,
+            weights.extra,
+            NODES_AT_LAST,
+            memberships,
+            pending,
+            np.zeros_like(every),
+            np.zeros(1, dtype=np.int64),
+            afresh=True,
+        ),
+        A.shape[0],
+        n_jobs,
+    )
+    return unpack(memberships, V.shape[0])
+
+
+def agree(
+    A: BooleanMatrix,
+    U: Bools,
+    V: Bools,
+    weights: Weights | None = None,
+    n_jobs: int | None = None,
+) -> Bools:
+    """Let each row have what `describe` gives it, where that costs neither more nor less.
+
+    Of memberships that are equally good, a method may find one and `describe` another.
+
+    Returns
+    -------
+    ndarray of bool, of shape (n, k)
+    """
+    weights = weights or Weights()
+    lines, stretches = lines_of(A, 0), pack(V)
+
+    def costs(memberships: Bools) -> NDArray[np.int64]:
+        packed, result = pack(memberships), np.empty(A.shape[0], dtype=np.int64)
+        pair = (weights.missed, weights.extra)
+        over_ranges(
+            lambda low, high: line_costs(lines, low, high, packed, stretches, *pair, result),
+            A.shape[0],
+            n_jobs,
+        )
+        return result
+
+    described = describe(A, V, weights, n_jobs)
+    return np.where((costs(U) == costs(described))[:, None], described, U)

@@ -1,0 +1,57 @@
+"""Numbers, sizes, durations and long names as they are written for people."""
+
+__all__ = ["counted", "number", "percent", "share", "shortened", "size_text", "times"]
+
+
+def number(count: int) -> str:
+    """Write a whole number in groups of three digits."""
+    return f"{count:,}"
+
+
+def share(value: float | None) -> str:
+    """Write a share or ratio; None is one that is not finite."""
+    return "inf" if value is None else f"{value:.4f}"
+
+
+def times(seconds: float) -> str:
+    """Write a duration."""
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a number of things; more than one thing ends in s."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(value: float) -> str:
+    """Write a share in percent: 100 % only where it is all, 0 % only where it is nothing."""
+    hundredths = 100 * value
+    if 0 < hundredths < 0.01:
+        return "less than 0.01 %"
+    if 99.9 < hundredths < 100:
+        return "more than 99.9 %"
+    if hundredths in (0, 100):
+        return f"{hundredths:.0f} %"
+    digits = 2 if hundredths < 1 else 1 if hundredths < 10 or hundredths > 90 else 0
+    return f"{hundredths:.{digits}f} %"
+
+
+def size_text(size: float) -> str:
+    """Write a number of bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most so many characters: its head and its tail, dots between."""
+    if len(text) <= longest:
+        return text
+    tail = (longest - 1) // 3
+    return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]

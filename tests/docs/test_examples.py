@@ -1,0 +1,38 @@
+"""The examples run, and end in something to look at; those whose data is not here are not run."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+from elbmf.paper.catalog import prepared_sets
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+
+
+def test_there_are_some():
+    assert {path.stem for path in EXAMPLES} >= {
+        "plot_digits",
+        "plot_genomes",
+        "plot_newsgroups",
+        "plot_roles",
+    }
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_ends_in_something_to_look_at(path, tmp_path, monkeypatch):
+    for name in re.findall(r"^# Needs the data set (\w+)\.$", path.read_text("utf-8"), re.M):
+        if name not in prepared_sets():
+            pytest.skip(f"the data set {name} is not prepared on this machine")
+    monkeypatch.chdir(tmp_path)
+    pyplot.switch_backend("agg")
+    try:
+        runpy.run_path(str(path))
+        assert pyplot.get_fignums()
+    finally:
+        pyplot.close("all")
+    (page,) = tmp_path.glob("*.html")
+    assert "<!doctype html>" in page.read_text("utf-8")[:20]
