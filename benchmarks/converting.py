@@ -1,4 +1,4 @@
-"""How fast pairs in gzipped text become a folder of slabs, and in what memory.
+"""How fast pairs in gzipped text become a matrix folder, and in what memory.
 
 Files are generated: ids as numbers and as names, in any order and sorted by rows, with and without
 a third field. Each is converted by the command, in a process of its own; CPU time and memory are
@@ -84,10 +84,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
         generate(folder / "few.tsv.gz", 10, "{}\t{}\n")
-        convert(folder / "few.tsv.gz", folder / "few.slabs")  # compiles
+        convert(folder / "few.tsv.gz", folder / "few.matrix")  # compiles
         for kind in arguments.file or FILES:
             line, in_order = FILES[kind]
-            path, target = folder / "pairs.tsv.gz", folder / "pairs.slabs"
+            path, target = folder / "pairs.tsv.gz", folder / "pairs.matrix"
             generate(path, arguments.lines, line, in_order=in_order)
             print(f"{kind}: ", end="", flush=True)
             command = [sys.executable, __file__, "--lines", str(arguments.lines)]

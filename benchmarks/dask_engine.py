@@ -20,19 +20,19 @@ from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
+from elbmf.relaxation.matrix import cut
 from scipy import sparse
 from scipy.optimize import nnls
 
 from common import machine
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import StoredMatrix, store
+from elbmf.matrix.on_disk import DiskMatrix, store
 from elbmf.relaxation.engines import Engine, MemoryEngine
 from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix
 from elbmf.relaxation.half_step import Iterate, padded_width
 from elbmf.relaxation.palm import State, ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed
-from elbmf.relaxation.slabs import cut
 from elbmf.relaxation.starts import uniform_start
 from elbmf.utils.threads import available_cores
 
@@ -76,7 +76,7 @@ def compare(path: str, k: int, count: int, n_workers: int) -> None:
         matrix = stack.enter_context(DaskMatrix.from_folder(path, client))
         print(f"read by {n_workers} workers in {time.perf_counter() - began:.1f} s")
         engines = {
-            "memory": stack.enter_context(MemoryEngine(cut(StoredMatrix(path)), n_workers)),
+            "memory": stack.enter_context(MemoryEngine(cut(DiskMatrix(path)), n_workers)),
             "dask": stack.enter_context(DaskEngine(matrix)),
         }
         running = {name: epochs(engine, k, count) for name, engine in engines.items()}
@@ -107,7 +107,7 @@ def model(folder: str, k: int, count: int) -> None:
     """Time epochs on matrices of several sizes with several workers, and fit the formula."""
     terms, measured = [], []
     for n_resident, ones in SIZES:
-        path = f"{folder}/{n_resident}-{ones}.slabs"
+        path = f"{folder}/{n_resident}-{ones}.matrix"
         generator = np.random.default_rng(0)
         rows = generator.integers(0, n_resident, ones)
         columns = generator.integers(0, LINES, ones)
@@ -116,7 +116,7 @@ def model(folder: str, k: int, count: int) -> None:
     for n_workers in (1, 2, 4):
         with workers(n_workers) as client:
             for n_resident, ones in SIZES:
-                path = f"{folder}/{n_resident}-{ones}.slabs"
+                path = f"{folder}/{n_resident}-{ones}.matrix"
                 with (
                     DaskMatrix.from_folder(path, client) as matrix,
                     DaskEngine(matrix) as engine,
@@ -151,15 +151,15 @@ def model(folder: str, k: int, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--slabs", help="a folder of slabs of a large matrix")
+    parser.add_argument("--folder", help="a matrix folder of a large matrix")
     parser.add_argument("-k", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--no-model", action="store_true", help="leave out the small matrices")
     arguments = parser.parse_args()
     print(machine())
-    if arguments.slabs:
-        compare(arguments.slabs, arguments.k, arguments.epochs, arguments.workers)
+    if arguments.matrix:
+        compare(arguments.matrix, arguments.k, arguments.epochs, arguments.workers)
     if not arguments.no_model:
         with tempfile.TemporaryDirectory() as folder:
             model(folder, arguments.k, arguments.epochs)

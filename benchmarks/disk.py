@@ -14,7 +14,7 @@ import time
 
 from common import machine, peak_of_process
 from elbmf import ELBMF
-from elbmf.matrix.on_disk import StoredMatrix, store
+from elbmf.matrix.on_disk import DiskMatrix, store
 
 # Shape, density, tiles.
 NETFLIX = ((17770, 480189), 0.00667, 20)
@@ -25,7 +25,7 @@ def fit(path: str, k: int, epochs: int, limit: str | None) -> None:
     before = peak_of_process()
     began = time.perf_counter()
     model = ELBMF(k, max_iter=epochs, memory_limit=limit, random_state=0)
-    model.fit(StoredMatrix(path))
+    model.fit(DiskMatrix(path))
     bits = hashlib.sha256(model.components_.tobytes() + model.membership_.tobytes())
     result = {
         "seconds": time.perf_counter() - began,
@@ -40,7 +40,7 @@ def fit(path: str, k: int, epochs: int, limit: str | None) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--slabs", help="a folder of slabs; by default, one of Netflix's shape")
+    parser.add_argument("--folder", help="a matrix folder; by default, one of Netflix's shape")
     parser.add_argument("--limit", default="300MB")
     parser.add_argument("-k", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=500)
@@ -53,9 +53,9 @@ def main() -> None:
         return
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        path = arguments.slabs
+        path = arguments.matrix
         if path is None:
-            path = f"{folder}/netflix.slabs"
+            path = f"{folder}/netflix.matrix"
             # Not among what a child imports.
             from elbmf.matrix.boolean_matrix import BooleanMatrix
             from elbmf.paper.catalog import stand_in

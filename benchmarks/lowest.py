@@ -192,7 +192,7 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def missing(arguments: argparse.Namespace) -> None:
-    """From below: no covered zero. A fifth of the cells hidden: planted cells recovered."""
+    """From below: no covered zero. A fifth of the cells missing: planted cells recovered."""
     for name in ("americas_small", "firewall1", "mushroom"):
         A = load(arguments.data, name)
         model = ELBMF(20, random_state=0, extra_weight=np.inf).fit(A)
@@ -205,13 +205,13 @@ def missing(arguments: argparse.Namespace) -> None:
     shares = []
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.draws):
         drawn = make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=seed)
-        hidden = np.random.default_rng(seed).random((400, 300)) < 0.2
+        missing = np.random.default_rng(seed).random((400, 300)) < 0.2
         X = drawn.A.toarray().astype(float)
-        X[hidden] = np.nan
+        X[missing] = np.nan
         model = ELBMF(5, random_state=seed).fit(X)
         guess = boolean_product(model.membership_, model.components_).toarray()
-        shares.append(np.mean(guess[hidden] == drawn.truth.toarray()[hidden]))
-    print(f"20% hidden: share of hidden cells recovered: least {min(shares):.4f}\n", flush=True)
+        shares.append(np.mean(guess[missing] == drawn.truth.toarray()[missing]))
+    print(f"20% missing: share of missing cells recovered: least {min(shares):.4f}\n", flush=True)
 
 
 def small(arguments: argparse.Namespace) -> None:

@@ -32,7 +32,7 @@ VARIANTS: dict[str, Callable[..., BooleanFactorizer]] = {
         *k, init="random", balance=False, **other
     ),
     "orm, best sample": lambda *k, **other: OrM(*k, estimate="best", **other),
-    # As the authors' program is run with a hidden unit for each component.
+    # As the authors' program is run with a missing unit for each component.
     "binaps, authors'": lambda *k, **other: Binaps(
         *k, max_iter=10, zero_weight="density", threshold=0.2, prune=False, **other
     ),

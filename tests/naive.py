@@ -107,29 +107,29 @@ def boolean_gap(U, V):
     return sum(np.minimum(np.abs(X), np.abs(X - 1)).mean() for X in (U, V))
 
 
-def errors(A, B, hidden=None):
-    """Missed ones and covered zeros, cell by cell; hidden cells are neither."""
-    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+def errors(A, B, missing=None):
+    """Missed ones and covered zeros, cell by cell; missing cells are neither."""
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
     return A & ~B & seen, ~A & B & seen
 
 
-def cost(A, U, V, weights, hidden=None):
+def cost(A, U, V, weights, missing=None):
     """What a product costs."""
-    missed, extra = errors(A, boolean_product(U, V), hidden)
+    missed, extra = errors(A, boolean_product(U, V), missing)
     return int(weights.missed * missed.sum() + weights.extra * extra.sum())
 
 
-def threshold_costs(A, U, V, thresholds, weights, hidden=None):
+def threshold_costs(A, U, V, thresholds, weights, missing=None):
     """What relaxed factors cost, each on above a threshold: one row for each threshold of V."""
     return [
-        [cost(A, for_U < U, for_V < V, weights, hidden) for for_U in thresholds]
+        [cost(A, for_U < U, for_V < V, weights, missing) for for_U in thresholds]
         for for_V in thresholds
     ]
 
 
-def row_costs(A, U, V, weights, hidden=None):
+def row_costs(A, U, V, weights, missing=None):
     """What each row costs."""
-    missed, extra = errors(A, boolean_product(U, V), hidden)
+    missed, extra = errors(A, boolean_product(U, V), missing)
     return weights.missed * missed.sum(axis=1) + weights.extra * extra.sum(axis=1)
 
 
@@ -138,22 +138,22 @@ def subsets(k):
     return (np.arange(1 << k)[:, None] >> np.arange(k)) & 1 == 1
 
 
-def least_row_costs(A, V, weights, hidden=None):
+def least_row_costs(A, V, weights, missing=None):
     """Least cost of each row over all subsets of components."""
-    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
     covered = boolean_product(subsets(V.shape[0]), V).astype(float)
     missed = (A & seen).astype(float) @ (1 - covered).T
     extra = (~A & seen).astype(float) @ covered.T
     return (weights.missed * missed + weights.extra * extra).min(axis=1)
 
 
-def least_switched_costs(A, U, V, weights, hidden=None):
+def least_switched_costs(A, U, V, weights, missing=None):
     """Least cost of each row when one of its components is switched on or off."""
     costs = []
     for l in range(V.shape[0]):
         switched = U.copy()
         switched[:, l] = ~switched[:, l]
-        costs.append(row_costs(A, switched, V, weights, hidden))
+        costs.append(row_costs(A, switched, V, weights, missing))
     return np.min(costs, axis=0)
 
 
@@ -218,23 +218,23 @@ def log2_binomial_of_large(n, r):
         return (log_factorial(n) - log_factorial(r) - log_factorial(n - r)) / Decimal(2).ln()
 
 
-def description_length(A, U, V, hidden=None):
+def description_length(A, U, V, missing=None):
     """The paper's l(A ⊕ [U ∘ V]) + Σ l(Uᵀᵢ) + l(Vᵢ) + k·log(n·m), in bits."""
 
     def bits(X):
         return log2_binomial(X.size, int(X.sum()))
 
     E = A ^ boolean_product(U, V)
-    total = bits(E if hidden is None else E[~hidden])
+    total = bits(E if missing is None else E[~missing])
     for i in range(U.shape[1]):
         total += bits(U.T[i]) + bits(V[i])
     return total + U.shape[1] * math.log2(A.shape[0] * A.shape[1])
 
 
-def akaike(A, U, V, likelihood, hidden=None):
+def akaike(A, U, V, likelihood, missing=None):
     """2·k(n + m) − 2·ln L, the likelihood multiplied up cell by cell."""
-    missed, extra = errors(A, boolean_product(U, V), hidden)
-    wrong = (missed | extra)[np.ones(A.shape, dtype=bool) if hidden is None else ~hidden]
+    missed, extra = errors(A, boolean_product(U, V), missing)
+    wrong = (missed | extra)[np.ones(A.shape, dtype=bool) if missing is None else ~missing]
     rate = wrong.mean() if wrong.size else 0.0
     parameters = U.size + V.size
     if likelihood == "bernoulli":
@@ -242,14 +242,14 @@ def akaike(A, U, V, likelihood, hidden=None):
     return 2 * parameters + (wrong.size * math.log(rate) if rate else -math.inf)
 
 
-def bai_ng(A, U, V, penalty, hidden=None):
+def bai_ng(A, U, V, penalty, missing=None):
     """ln V(k) + k·g(n, m)."""
     n, m = A.shape
-    missed, extra = errors(A, boolean_product(U, V), hidden)
+    missed, extra = errors(A, boolean_product(U, V), missing)
     wrong = int(missed.sum() + extra.sum())
     if not wrong:
         return -math.inf
-    known = A.size if hidden is None else int((~hidden).sum())
+    known = A.size if missing is None else int((~missing).sum())
     g = {
         1: (n + m) / (n * m) * math.log(n * m / (n + m)),
         2: (n + m) / (n * m) * math.log(min(n, m)),
@@ -264,10 +264,10 @@ def closure(A, columns):
     return extent, A[extent].all(axis=0)
 
 
-def grecond(A, k=None, hidden=None):
-    """Algorithm 2 of Belohlavek and Vychodil, literally; hidden cells may be covered."""
-    coverable = A if hidden is None else A | hidden
-    uncovered = A if hidden is None else A & ~hidden
+def grecond(A, k=None, missing=None):
+    """Algorithm 2 of Belohlavek and Vychodil, literally; missing cells may be covered."""
+    coverable = A if missing is None else A | missing
+    uncovered = A if missing is None else A & ~missing
     concepts = []
     while uncovered.any() and (k is None or len(concepts) < k):
         intent, value = np.zeros(A.shape[1], dtype=bool), 0
@@ -287,15 +287,15 @@ def grecond(A, k=None, hidden=None):
     return _side_by_side(A.shape, concepts, k)
 
 
-def asso(A, k, threshold, weights, hidden=None):
+def asso(A, k, threshold, weights, missing=None):
     """The algorithm of Miettinen et al., literally: associations, then greedy choice."""
-    hidden = np.zeros(A.shape, dtype=bool) if hidden is None else hidden
-    A = A & ~hidden
+    missing = np.zeros(A.shape, dtype=bool) if missing is None else missing
+    A = A & ~missing
     m = A.shape[1]
     candidates = np.zeros((m, m), dtype=bool)
     for i in range(m):
         for j in range(m):
-            support = (A[:, i] & ~hidden[:, j]).sum()
+            support = (A[:, i] & ~missing[:, j]).sum()
             if support:
                 candidates[i, j] = (A[:, i] & A[:, j]).sum() / support >= threshold
     chosen = []
@@ -303,7 +303,7 @@ def asso(A, k, threshold, weights, hidden=None):
     for _ in range(k):
         gains = []
         for candidate in candidates:
-            fresh = candidate & ~covered & ~hidden
+            fresh = candidate & ~covered & ~missing
             gain = weights.missed * (fresh & A).sum(axis=1)
             gains.append(gain - weights.extra * (fresh & ~A).sum(axis=1))
         total = [gain[gain > 0].sum() for gain in gains]
@@ -333,10 +333,10 @@ def splitmix(key, counter):
     return word ^ (word >> 31)
 
 
-def metropolised_gibbs(A, U, V, lam, log_odds, seed, sweep, side, hidden=None):
+def metropolised_gibbs(A, U, V, lam, log_odds, seed, sweep, side, missing=None):
     """Update each bit of U once, row by row, by counting wrong cells with and without a flip."""
     U = U.copy()
-    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
     stream = splitmix(splitmix(seed, sweep), side)
     for i, l in np.ndindex(U.shape):
         wrong = {}
@@ -352,12 +352,12 @@ def metropolised_gibbs(A, U, V, lam, log_odds, seed, sweep, side, hidden=None):
     return U
 
 
-def log_posterior(A, U, V, lam, priors, hidden=None):
+def log_posterior(A, U, V, lam, priors, missing=None):
     """log p(A | U, V) p(U) p(V) cell by cell and bit by bit, with p(a=1) = σ(λ(2·(u∘v) − 1)).
 
     Of one state, or of a stack of them.
     """
-    seen = np.ones(A.shape, dtype=bool) if hidden is None else ~hidden
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
     one = 1 / (1 + np.exp(-lam * (2 * boolean_product(U, V).astype(float) - 1)))
     total = (np.log(np.where(A, one, 1 - one)) * seen).sum(axis=(-2, -1))
     for bits, prior in zip((U, V), priors, strict=True):
@@ -365,12 +365,12 @@ def log_posterior(A, U, V, lam, priors, hidden=None):
     return total
 
 
-def posterior_means(A, k, lam, priors, hidden=None):
+def posterior_means(A, k, lam, priors, missing=None):
     """Means of the bits of U and V over all states, each weighed by its probability."""
     n, m = A.shape
     states = subsets(k * (n + m))
     U, V = states[:, : n * k].reshape(-1, n, k), states[:, n * k :].reshape(-1, k, m)
-    logs = log_posterior(A, U, V, lam, priors, hidden)
+    logs = log_posterior(A, U, V, lam, priors, missing)
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     return np.tensordot(weights, U, axes=1), np.tensordot(weights, V, axes=1)
@@ -386,11 +386,11 @@ def binaps_activations(X, bias, on):
     return X.astype(int) @ on.T.astype(int) + np.trunc(bias) >= 1
 
 
-def binaps_gradients(X, hidden, weights, bias, on, one, zero):
+def binaps_gradients(X, missing, weights, bias, on, one, zero):
     """Errors of a batch; its gradients, of encoder and decoder, both k×m, and of the bias."""
     Z = binaps_activations(X, bias, on)
     B = boolean_product(Z, on)
-    missed, extra = X & ~B & ~hidden, B & ~X & ~hidden
+    missed, extra = X & ~B & ~missing, B & ~X & ~missing
     slope = zero * extra - one * missed
     into_units = slope @ weights.T
     encoder = (Z * into_units).T @ X
@@ -414,10 +414,10 @@ class Adam:
         return -rate * mean / (np.sqrt(square) + 1e-8)
 
 
-def binaps_training(X, hidden, k, orders, batch_size, keys, one, zero, rates):
+def binaps_training(X, missing, k, orders, batch_size, keys, one, zero, rates):
     """Train a binary autoencoder; return its weights, bias, and the errors of each epoch."""
     m = X.shape[1]
-    X = X & ~hidden
+    X = X & ~missing
     weights, bias = np.full((k, m), 1 / m), -np.ones(k)
     encoder, decoder, thresholds = Adam((k, m)), Adam((k, m)), Adam(k)
     history = []
@@ -427,7 +427,7 @@ def binaps_training(X, hidden, k, orders, batch_size, keys, one, zero, rates):
             rows = order[batch * batch_size : (batch + 1) * batch_size]
             on = weights > uniforms(key, m * k).reshape(m, k).T
             wrong, *gradients = binaps_gradients(
-                X[rows], hidden[rows], weights, bias, on, one / len(rows), zero / len(rows)
+                X[rows], missing[rows], weights, bias, on, one / len(rows), zero / len(rows)
             )
             errors += wrong
             weights = weights + encoder.step(gradients[0], rate)

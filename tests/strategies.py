@@ -65,7 +65,7 @@ def kinds_of_starts(draw, components=few, length=70):
     """Functions of a seed, that return a matrix, a mask of its shape or None, and two factors.
 
     Matrices of all densities with any factors, or products of factors with noise and a start near
-    to these, so that there is something to find; often with hidden cells.
+    to these, so that there is something to find; often with missing cells.
     """
     shape = draw(st.integers(1, length)), draw(st.integers(1, length))
     k = draw(components)

@@ -12,7 +12,7 @@ import numpy as np
 
 from elbmf import GreConD
 from elbmf.estimators.base import FittedFactors
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 FEW_ROWS = 40
 
@@ -53,7 +53,7 @@ class Slow(_Troubled):
 
     def _go_wrong(self, A):
         iteration = 0
-        while not self._tell(Report(iteration=iteration, loss=float("inf"), seconds=0.0)):
+        while not self._tell(FitProgress(iteration=iteration, loss=float("inf"), seconds=0.0)):
             iteration += 1
             time.sleep(0.01)
         found = GreConD(2).fit(A.to_csr())

@@ -14,7 +14,7 @@ from elbmf.analysis import (
     block_order,
     component_overlap,
     error_grid,
-    stretches,
+    runs,
     support,
 )
 from elbmf.errors import InputError
@@ -190,7 +190,7 @@ def test_those_come_first_that_fit_best_then_those_with_fewest_ones_elsewhere(li
 
 
 @given(st.sets(st.integers(0, 30)))
-def test_stretches_are_runs_of_neighbours(places):
-    begins, ends = stretches(np.array(sorted(places), dtype=np.int64))
+def test_runs_are_neighbours(places):
+    begins, ends = runs(np.array(sorted(places), dtype=np.int64))
     assert [at for a, b in zip(begins, ends, strict=True) for at in range(a, b)] == sorted(places)
     assert all(end < begin for end, begin in zip(ends[:-1], begins[1:], strict=True))

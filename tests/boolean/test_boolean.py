@@ -53,8 +53,8 @@ def test_missing_cells_are_in_no_count(case):
     A, mask, U, V = case
     B = naive.boolean_product(U, V)
     seen = ~mask
-    hidden = BooleanMatrix.from_array(A, missing=mask)
-    cover = boolean.cover(hidden, U, V)
+    missing = BooleanMatrix.from_array(A, missing=mask)
+    cover = boolean.cover(missing, U, V)
     assert (cover.cells, cover.ones) == (seen.sum(), A[seen].sum())
     assert (cover.covered, cover.hits) == (B[seen].sum(), (A & B)[seen].sum())
     assert cover.loss == np.sum((A != B) & seen)
@@ -62,7 +62,7 @@ def test_missing_cells_are_in_no_count(case):
     assert cover.cost(weights) == 3 * np.sum(A & ~B & seen) + 7 * np.sum(~A & B & seen)
     assert cover.cost(boolean.Weights()) == cover.loss
 
-    each = boolean.component_cover(hidden, U, V)
+    each = boolean.component_cover(missing, U, V)
     for l in range(U.shape[1]):
         tile = np.outer(U[:, l], V[l]) & seen
         assert each.cells[l] == tile.sum()

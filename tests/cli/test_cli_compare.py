@@ -20,7 +20,7 @@ from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS
 from elbmf.io import LabelledMatrix, write
 from elbmf.io.records import write_records
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 from terminals import Terminal
 from troubled import Raises, Slow
 
@@ -181,7 +181,7 @@ def test_tables_round_trip(tmp_path: Path, suffix: str) -> None:
 def test_the_line_of_progress(monkeypatch: pytest.MonkeyPatch, begun: bool) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     console = Terminal()
-    report = Report(iteration=2, loss=50.0, seconds=1.0, stage="component", progress=0.5)
+    report = FitProgress(iteration=2, loss=50.0, seconds=1.0, stage="component", progress=0.5)
     ComparisonProgress(console, ones=100)(Progress("asso", 2, 3, report if begun else None))
     told = "component 2  relative loss 0.5000" if begun else "preparing …"
     bar = "##########.........." if begun else "#######............."

@@ -220,9 +220,9 @@ def test_streams(elbmf: Any) -> None:
     assert "not those that the model was made from" in warned("model/report.html")
 
 
-def test_folders_of_slabs(elbmf: Any) -> None:
-    assert elbmf("convert", "tiles.csv", "tiles.slabs").code == 0
-    assert elbmf("fit", "tiles.slabs", "-k", 2, "--seed", 0, "-o", "model", "--report").code == 0
+def test_matrix_folders(elbmf: Any) -> None:
+    assert elbmf("convert", "tiles.csv", "tiles.matrix").code == 0
+    assert elbmf("fit", "tiles.matrix", "-k", 2, "--seed", 0, "-o", "model", "--report").code == 0
     first = said("model/report.html")
     assert elbmf("report", "model").code == 0
     assert said("model/report.html") == first

@@ -213,9 +213,11 @@ def test_data_is_handed_over_as_it_is(tmp_path, missing):
     assert (job.A.shape, job.A.ones, job.time_limit) == (A.shape, A.ones, 1.5)
     assert job.estimator.n_components == 2
     np.testing.assert_array_equal(job.A.to_csr().toarray(), A.to_csr().toarray())
-    assert (job.A.hidden is None) == (missing is None)
+    assert (job.A.missing is None) == (missing is None)
     if missing is not None:
-        np.testing.assert_array_equal(job.A.hidden.to_csr().toarray(), A.hidden.to_csr().toarray())
+        np.testing.assert_array_equal(
+            job.A.missing.to_csr().toarray(), A.missing.to_csr().toarray()
+        )
 
 
 def test_an_empty_matrix_is_handed_over_too(tmp_path):
@@ -237,7 +239,7 @@ def test_kernels_are_compiled_for_the_types_of_the_data(shape, missing):
     small = small_like(A)
     assert small.ones <= 1200
     assert all(a <= b for a, b in zip(small.shape, shape, strict=True))
-    assert (small.hidden is not None) == missing
+    assert (small.missing is not None) == missing
     assert small.indices.dtype == A.indices.dtype
     for axis in (0, 1):
         assert [part.dtype for part in small.lines(axis)] == [part.dtype for part in A.lines(axis)]

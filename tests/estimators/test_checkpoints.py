@@ -184,17 +184,17 @@ FITS = {
 def fit(request):
     """A method and its parameters, an unbroken fit, and how often that calls back."""
     method, parameters = request.param
-    hidden = np.random.default_rng(0).random(TILES.shape) < 0.05
+    missing = np.random.default_rng(0).random(TILES.shape) < 0.05
     reports = []
     make = lambda **more: method(5, random_state=0, **{**parameters, **more})  # noqa: E731
-    return make, hidden, make(callback=reports.append).fit(TILES, missing=hidden), reports
+    return make, missing, make(callback=reports.append).fit(TILES, missing=missing), reports
 
 
 @pytest.mark.filterwarnings("ignore:Stopped after")
 @given(data=st.data())
 @settings(max_examples=4, deadline=None)
 def test_a_fit_that_is_killed_anywhere_goes_on_to_the_same_end(fit, tmp_path_factory, data):
-    make, hidden, expected, reports = fit
+    make, missing, expected, reports = fit
     folder = tmp_path_factory.mktemp("checkpoint")
     every = data.draw(st.integers(1, 12))
     # Killed twice: it also goes on from where a resumed fit was.
@@ -202,11 +202,11 @@ def test_a_fit_that_is_killed_anywhere_goes_on_to_the_same_end(fit, tmp_path_fac
         at = data.draw(st.integers(1, most))
         model = make(callback=killing(at), checkpoint=folder, checkpoint_every=every)
         with suppress(Killed):
-            model.fit(TILES, missing=hidden)
+            model.fit(TILES, missing=missing)
     model = make(checkpoint=folder, checkpoint_every=every)
-    assert_same(model.fit(TILES, missing=hidden), expected)
+    assert_same(model.fit(TILES, missing=missing), expected)
     # Once it has ended, the same fit is there at once.
-    assert_same(model.set_params(callback=killing(1)).fit(TILES, missing=hidden), expected)
+    assert_same(model.set_params(callback=killing(1)).fit(TILES, missing=missing), expected)
 
 
 def killed(folder, at, **parameters):

@@ -348,8 +348,8 @@ DATA = {
 
 def with_missing(A, share, seed=0):
     """The same with NaN at random cells, and the mask of these."""
-    hidden = np.random.default_rng(seed).random(A.shape) < share
-    return np.where(hidden, np.nan, A), hidden
+    missing = np.random.default_rng(seed).random(A.shape) < share
+    return np.where(missing, np.nan, A), missing
 
 
 @pytest.mark.parametrize("extra_weight", [1, 3, 0.4, np.inf])
@@ -365,7 +365,7 @@ def test_fit_transform_agrees_with_transform(name, extra_weight):
 @pytest.mark.parametrize("n_init", [1, 3])
 @pytest.mark.parametrize("name", DATA)
 def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
-    X, hidden = with_missing(DATA[name], 0.1)
+    X, missing = with_missing(DATA[name], 0.1)
     model = ELBMF(
         4, n_init=n_init, max_iter=20, effort=0.1, extra_weight=extra_weight, random_state=0
     ).fit(X)
@@ -376,8 +376,8 @@ def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
     assert costs[2:] == sorted(costs[2:], reverse=True)
     weights = Weights.of(extra_weight, X.shape)
     factors = model.membership_, model.components_
-    assert costs[-1] == naive.cost(DATA[name], *factors, weights, hidden)
-    assert model.reconstruction_err_ == naive.cost(DATA[name], *factors, Weights(), hidden)
+    assert costs[-1] == naive.cost(DATA[name], *factors, weights, missing)
+    assert model.reconstruction_err_ == naive.cost(DATA[name], *factors, Weights(), missing)
 
 
 def test_stages_without_refinement():
@@ -388,10 +388,10 @@ def test_stages_without_refinement():
 @pytest.mark.parametrize("name", DATA)
 def test_from_below_no_zero_is_covered_in_fit_and_transform(name):
     A = DATA[name]
-    X, hidden = with_missing(A, 0.1)
+    X, missing = with_missing(A, 0.1)
     model = ELBMF(4, max_iter=20, effort=0.1, extra_weight=np.inf, random_state=0)
     _, extra = naive.errors(
-        A, naive.boolean_product(model.fit_transform(X), model.components_), hidden
+        A, naive.boolean_product(model.fit_transform(X), model.components_), missing
     )
     assert not extra.any()
     others = A ^ (np.random.default_rng(7).random(A.shape) < 0.2)
@@ -422,22 +422,22 @@ def test_extra_weight_moves_the_balance_of_errors():
 def test_missing_cells_of_tiles_are_predicted():
     tiles = make_tiles((120, 100), 4, height=(20, 40), noise=0.0, random_state=5)
     truth = tiles.truth.toarray()
-    X, hidden = with_missing(truth, 0.2)
+    X, missing = with_missing(truth, 0.2)
     model = ELBMF(4, random_state=0)
     B = model.inverse_transform(model.fit_transform(X)).toarray()
-    assert model.reconstruction_err_ == np.sum((truth != B) & ~hidden)
-    assert np.mean(B[hidden] == truth[hidden]) >= 0.98
-    X, hidden = with_missing(truth, 0.2, seed=1)
+    assert model.reconstruction_err_ == np.sum((truth != B) & ~missing)
+    assert np.mean(B[missing] == truth[missing]) >= 0.98
+    X, missing = with_missing(truth, 0.2, seed=1)
     B = model.inverse_transform(model.transform(X)).toarray()
-    assert np.mean(B[hidden] == truth[hidden]) >= 0.98
+    assert np.mean(B[missing] == truth[missing]) >= 0.98
 
 
 def test_what_missing_cells_hold_does_not_matter():
     A = DATA["noise"]
-    _, hidden = with_missing(A, 0.2)
+    _, missing = with_missing(A, 0.2)
     results = []
-    for filler in (A, A | hidden, A & ~hidden):
-        model = ELBMF(4, max_iter=60, effort=0.3, random_state=0).fit(filler, missing=hidden)
+    for filler in (A, A | missing, A & ~missing):
+        model = ELBMF(4, max_iter=60, effort=0.3, random_state=0).fit(filler, missing=missing)
         results.append((model.membership_, model.components_, model.stages_))
     for U, V, stages in results[1:]:
         np.testing.assert_array_equal(U, results[0][0])

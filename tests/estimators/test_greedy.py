@@ -51,11 +51,11 @@ def test_grecond_on_rows_of_several_words(A, k):
 @given(case=masked_arrays(small, small), k=st.one_of(st.none(), st.integers(1, 5)))
 @settings(max_examples=100)
 def test_grecond_with_missing_entries(case, k):
-    A, hidden = case
-    model = GreConD(k).fit(A, missing=hidden)
-    same_factors(model, *naive.grecond(A, k, hidden))
+    A, missing = case
+    model = GreConD(k).fit(A, missing=missing)
+    same_factors(model, *naive.grecond(A, k, missing))
     B = boolean_product(model.membership_, model.components_).toarray()
-    assert not (B & ~A & ~hidden).any()
+    assert not (B & ~A & ~missing).any()
     if k is None:
         assert model.reconstruction_err_ == 0
 
@@ -117,9 +117,9 @@ def test_asso_on_rows_of_several_words(A, k, threshold):
 @given(case=masked_arrays(small, small), k=st.integers(1, 5), threshold=thresholds)
 @settings(max_examples=100)
 def test_asso_with_missing_entries(case, k, threshold):
-    A, hidden = case
-    model = Asso(k, threshold=threshold, transpose=False).fit(A, missing=hidden)
-    same_factors(model, *naive.asso(A, k, threshold, Weights(), hidden))
+    A, missing = case
+    model = Asso(k, threshold=threshold, transpose=False).fit(A, missing=missing)
+    same_factors(model, *naive.asso(A, k, threshold, Weights(), missing))
 
 
 @pytest.mark.parametrize("transpose", [False, True, "auto"])

@@ -15,9 +15,14 @@ from elbmf.boolean.product import boolean_product, pack
 from elbmf.datasets import make_tiles
 from elbmf.estimators import OrM
 from elbmf.estimators.rivals import gibbs
-from elbmf.estimators.rivals.kernels.sampling import flips, gather_stretches, sample_lines, tally
+from elbmf.estimators.rivals.kernels.sampling import (
+    flips,
+    gather_component_bits,
+    sample_lines,
+    tally,
+)
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.search.kernels.descent import share_cells
+from elbmf.search.kernels.coordinate_descent import share_cells
 from elbmf.search.local import LocalSearch
 from strategies import starts
 
@@ -27,22 +32,25 @@ seeds = st.integers(0, 2**63 - 1)
 NOISY = make_tiles((40, 30), 4, height=(5, 10), noise=0.1, random_state=1).A
 
 
-def sampled(A, U, V, lam, prior, seed, side, hidden=None, *, by_counts, cut=0):
+def sampled(A, U, V, lam, prior, seed, side, missing=None, *, by_counts, cut=0):
     """Sample one side with the kernel, in two ranges; return it and the wrong cells."""
-    lines = LocalSearch(BooleanMatrix.from_array(A, missing=hidden)).lines[side]
+    lines = LocalSearch(BooleanMatrix.from_array(A, missing=missing)).lines[side]
     mine, others = (U, V.T) if side == 0 else (V.T, U)
-    memberships, stretches = pack(np.ascontiguousarray(mine)), pack(np.ascontiguousarray(others.T))
+    memberships, component_bits = (
+        pack(np.ascontiguousarray(mine)),
+        pack(np.ascontiguousarray(others.T)),
+    )
     overlaps = np.empty((0, 0), dtype=np.int64)
     if by_counts:
         overlaps = np.empty((U.shape[1], U.shape[1]), dtype=np.int64)
-        share_cells(stretches, overlaps)
+        share_cells(component_bits, overlaps)
     wrong = sum(
         sample_lines(
             lines,
             low,
             high,
             pack(np.ascontiguousarray(others)),
-            stretches,
+            component_bits,
             overlaps,
             lam,
             math.log(prior) - math.log1p(-prior),
@@ -70,17 +78,17 @@ def sampled(A, U, V, lam, prior, seed, side, hidden=None, *, by_counts, cut=0):
 )
 @settings(max_examples=150)
 def test_a_sweep_is_what_counting_wrong_cells_says(case, lam, prior, seed, side, by_counts, cut):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     bits, wrong = sampled(
-        A, U, V, lam, prior, seed, side, hidden, by_counts=by_counts, cut=int(cut * A.shape[side])
+        A, U, V, lam, prior, seed, side, missing, by_counts=by_counts, cut=int(cut * A.shape[side])
     )
-    data = [X if side == 0 or X is None else X.T for X in (A, hidden)]
+    data = [X if side == 0 or X is None else X.T for X in (A, missing)]
     mine, others = (U, V) if side == 0 else (V.T, U.T)
     odds = math.log(prior) - math.log1p(-prior)
     expected = naive.metropolised_gibbs(data[0], mine, others, lam, odds, seed, 7, side, data[1])
     np.testing.assert_array_equal(bits, expected)
     after = (bits, V) if side == 0 else (U, bits.T)
-    assert wrong == cover(BooleanMatrix.from_array(A, missing=hidden), *after).loss
+    assert wrong == cover(BooleanMatrix.from_array(A, missing=missing), *after).loss
 
 
 def test_more_components_than_fit_a_word():
@@ -104,11 +112,11 @@ def chance_of_flip(log_ratio):
 @settings(max_examples=150)
 def test_each_update_is_in_detailed_balance_with_the_posterior(case, lam, pair, place):
     """π(x)·p(x → y) = π(y)·p(y → x), with π multiplied up cell by cell."""
-    A, hidden, U, V = case
+    A, missing, U, V = case
     flipped = U.copy()
     i, l = place % U.shape[0], place // U.shape[0] % U.shape[1]
     flipped[i, l] = not flipped[i, l]
-    here, there = (naive.log_posterior(A, X, V, lam, pair, hidden) for X in (U, flipped))
+    here, there = (naive.log_posterior(A, X, V, lam, pair, missing) for X in (U, flipped))
     # Rounding aside, the ratio that the kernel works with.
     ratio = 0.0 if abs(there - here) < 1e-9 else there - here
     way, back = chance_of_flip(ratio), chance_of_flip(-ratio)
@@ -135,9 +143,9 @@ ENUMERATED = {
 @pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 def test_posterior_means_are_those_of_enumeration(name):
     """Within 0.02: with 20 000 samples, the root mean square of errors is up to 0.005."""
-    shape, k, lam, pair, hidden = ENUMERATED[name]
+    shape, k, lam, pair, missing = ENUMERATED[name]
     A = np.random.default_rng(1).random(shape) < 0.5
-    U, V = naive.posterior_means(A, k, lam, pair, hidden)
+    U, V = naive.posterior_means(A, k, lam, pair, missing)
     model = OrM(
         k,
         dispersion=lam,
@@ -146,7 +154,7 @@ def test_posterior_means_are_those_of_enumeration(name):
         n_samples=20_000,
         n_init=1,
         random_state=0,
-    ).fit(A, missing=hidden)
+    ).fit(A, missing=missing)
     np.testing.assert_allclose(model.membership_probability_, U, rtol=0, atol=0.02)
     np.testing.assert_allclose(model.components_probability_, V, rtol=0, atol=0.02)
     assert model.dispersion_ == pytest.approx(lam)
@@ -169,9 +177,9 @@ def test_where_nothing_is_known_samples_are_those_of_the_priors():
 def test_packing_and_counting_of_bits(case):
     _, _, U, _ = case
     memberships = pack(U)
-    stretches = np.zeros((U.shape[1], pack(U.T).shape[1]), dtype=np.uint64)
-    gather_stretches(memberships, stretches)
-    np.testing.assert_array_equal(stretches, pack(np.ascontiguousarray(U.T)))
+    component_bits = np.zeros((U.shape[1], pack(U.T).shape[1]), dtype=np.uint64)
+    gather_component_bits(memberships, component_bits)
+    np.testing.assert_array_equal(component_bits, pack(np.ascontiguousarray(U.T)))
     counts = np.ones(U.shape, dtype=np.int64)
     tally(memberships, counts)
     np.testing.assert_array_equal(counts, 1 + U)
@@ -183,8 +191,8 @@ def test_packing_and_counting_of_bits(case):
 @given(case=starts(), seed=seeds)
 @settings(max_examples=60)
 def test_a_chain_starts_from_components_that_gain(case, seed):
-    A, hidden, U, _ = case
-    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden))
+    A, missing, U, _ = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing))
     chain = gibbs.GibbsChain(local, U.shape[1], (0.5, 0.5), None, np.random.default_rng(seed))
     assert chain.loss == cover(local.A, *chain.factors()).loss <= local.A.ones
     chain.sweep()

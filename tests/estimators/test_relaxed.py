@@ -63,11 +63,19 @@ def test_epochs_are_those_of_palm(case, masked):
     cls, parameters, prox, (kappa, lam) = CASES[case]
     generator = np.random.default_rng(3)
     start = generator.random((40, 3)), generator.random((3, 30))
-    hidden = generator.random(NOISY.shape) < 0.2 if masked else np.zeros(NOISY.shape, dtype=bool)
+    missing = generator.random(NOISY.shape) < 0.2 if masked else np.zeros(NOISY.shape, dtype=bool)
     model = cls(3, init=start, dtype="float64", max_iter=6, **parameters)
-    found = with_iterates(model, NOISY, missing=hidden if masked else None)
+    found = with_iterates(model, NOISY, missing=missing if masked else None)
     steps = naive.palm(
-        NOISY & ~hidden, *start, 6, kappa, lam, 1, prox=prox, beta=model.beta, weights=1.0 * ~hidden
+        NOISY & ~missing,
+        *start,
+        6,
+        kappa,
+        lam,
+        1,
+        prox=prox,
+        beta=model.beta,
+        weights=1.0 * ~missing,
     )
     *_, expected = steps
     for ours, theirs in zip(found, expected, strict=True):
@@ -139,9 +147,9 @@ def test_negative_coefficients_are_refused():
 )
 @settings(max_examples=10)
 def test_primp_takes_the_best_of_all_thresholds(case, k, init, epochs):
-    A, hidden = case
+    A, missing = case
     model = Primp(k, init=init, max_iter=epochs, random_state=0)
-    U, V = with_iterates(model, A, missing=hidden)
+    U, V = with_iterates(model, A, missing=missing)
     assert min(U.min(), V.min()) >= 0
     assert max(U.max(), V.max()) <= 1
     thresholds = (np.arange(1, 101) / 100).astype(np.float32)
@@ -150,13 +158,13 @@ def test_primp_takes_the_best_of_all_thresholds(case, k, init, epochs):
         [t for t, c in zip(thresholds, counts, strict=True) if c not in seen and not seen.add(c)]
         for counts, seen in (([(t < X).sum() for t in thresholds], set()) for X in (U, V))
     )
-    pairs = {(v, u): naive.cost(A, u < U, v < V, Weights(), hidden) for v in for_V for u in for_U}
+    pairs = {(v, u): naive.cost(A, u < U, v < V, Weights(), missing) for v in for_V for u in for_U}
     best = min(pairs, key=pairs.get)
     assert model.reconstruction_err_ == pairs[best]
     np.testing.assert_array_equal(model.components_, best[0] < V)
     # Memberships are those of the thresholds, or equally good ones that transform gives.
-    own = naive.row_costs(A, best[1] < U, model.components_, Weights(), hidden)
-    final = naive.row_costs(A, model.membership_, model.components_, Weights(), hidden)
+    own = naive.row_costs(A, best[1] < U, model.components_, Weights(), missing)
+    final = naive.row_costs(A, model.membership_, model.components_, Weights(), missing)
     np.testing.assert_array_equal(own, final)
 
 
@@ -212,17 +220,17 @@ def test_the_relaxed_loss_is_that_of_other_solvers():
 )
 @settings(max_examples=60)
 def test_nmf_is_clamped_and_rounded(case, k, balance, init):
-    A, hidden = case
+    A, missing = case
     model = RoundedNMF(k, balance=balance, init=init, max_iter=30, random_state=0)
-    U, V = with_iterates(model, A, missing=hidden)
+    U, V = with_iterates(model, A, missing=missing)
     if balance:
         D = naive.balance(U, V).astype(U.dtype)
         U, V = U * D, V / D[:, None]
     if np.abs(np.concatenate([U.ravel(), V.ravel()]) - 0.5).min() < 1e-4:
         return  # the two balances differ in the last digits
     U, V = (np.round(np.clip(X, 0, 1)) == 1 for X in (U, V))
-    cost = naive.cost(A, U, V, Weights(), hidden)
-    ones = (A & ~hidden).sum()
+    cost = naive.cost(A, U, V, Weights(), missing)
+    ones = (A & ~missing).sum()
     assert model.reconstruction_err_ == min(cost, ones)
     assert not model.components_.any() if cost > ones else (model.components_ == V).all()
 

@@ -96,9 +96,9 @@ class NaiveCenters:
         ones, missing, members = center
         return sum(2 * ones[j] - (members - missing[j]) for j in self.cluster(center))
 
-    def closest(self, centers, columns, hidden, similarity):
+    def closest(self, centers, columns, missing, similarity):
         def measure(c):
-            cluster = self.cluster(centers[c]) - hidden
+            cluster = self.cluster(centers[c]) - missing
             return len(columns & cluster) / len(columns | cluster) if columns & cluster else -1.0
 
         best = max(range(len(centers)), key=measure, default=None)
@@ -115,14 +115,14 @@ class NaiveCenters:
             old[2] + members,
         )
 
-    def read(self, columns, hidden):
+    def read(self, columns, missing):
         if not columns:
             return
-        c = self.closest(self.centers, columns, hidden, self.similarity)
+        c = self.closest(self.centers, columns, missing, self.similarity)
         if c is None and len(self.centers) == self.most:
             self.make_room()
-            c = self.closest(self.centers, columns, hidden, self.similarity)
-        self.add(self.centers, c, dict.fromkeys(columns, 1), dict.fromkeys(hidden, 1), 1)
+            c = self.closest(self.centers, columns, missing, self.similarity)
+        self.add(self.centers, c, dict.fromkeys(columns, 1), dict.fromkeys(missing, 1), 1)
 
     def regrouped(self, most, similarity):
         def uselessness(center):
@@ -176,10 +176,10 @@ class NaiveCenters:
         return V
 
 
-def naive_components(A, k, hidden=None, *, max_centers, similarity, theta, sketch_size):
-    hidden = np.zeros(A.shape, dtype=bool) if hidden is None else hidden
+def naive_components(A, k, missing=None, *, max_centers, similarity, theta, sketch_size):
+    missing = np.zeros(A.shape, dtype=bool) if missing is None else missing
     centers = NaiveCenters(A.shape[1], max_centers, similarity, theta, sketch_size)
-    for row, gaps in zip(A & ~hidden, hidden, strict=True):
+    for row, gaps in zip(A & ~missing, missing, strict=True):
         centers.read(set(np.flatnonzero(row).tolist()), set(np.flatnonzero(gaps).tolist()))
     return centers.choose(k, A.shape[1])
 
@@ -207,9 +207,9 @@ def test_sofa_is_the_described_algorithm(A, k, parameters):
 @given(case=masked_arrays(sides, sides), k=st.integers(1, 4), parameters=parameters)
 @settings(max_examples=100)
 def test_sofa_with_missing_entries(case, k, parameters):
-    A, hidden = case
-    model = Sofa(k, **parameters).fit(A, missing=hidden)
-    V = naive_components(A, k, hidden, **parameters)
+    A, missing = case
+    model = Sofa(k, **parameters).fit(A, missing=missing)
+    V = naive_components(A, k, missing, **parameters)
     np.testing.assert_array_equal(model.components_, V)
 
 
@@ -239,10 +239,10 @@ def test_how_the_rows_are_cut_changes_nothing(A, cuts):
 
 
 def test_missing_entries_may_turn_up_later():
-    hidden = np.random.default_rng(0).random(NOISY.shape) < 0.1
-    hidden[:20] = False
-    whole = Sofa(4).fit(NOISY, missing=hidden)
-    model = Sofa(4).partial_fit(NOISY[:20]).partial_fit(NOISY[20:], missing=hidden[20:])
+    missing = np.random.default_rng(0).random(NOISY.shape) < 0.1
+    missing[:20] = False
+    whole = Sofa(4).fit(NOISY, missing=missing)
+    model = Sofa(4).partial_fit(NOISY[:20]).partial_fit(NOISY[20:], missing=missing[20:])
     np.testing.assert_array_equal(model.components_, whole.components_)
 
 

@@ -133,7 +133,7 @@ def test_missing_cells(tmp_path, lines, expected, line_end, sign):
     for suffix, delimiter in ((".csv", ","), (".csv", ";"), (".tsv", "\t")):
         table = read_text(tmp_path, text.replace(",", delimiter), suffix)
         np.testing.assert_array_equal(dense(table), expected)
-        assert table.missing == np.isnan(expected).sum()
+        assert table.n_missing == np.isnan(expected).sum()
 
 
 @pytest.mark.parametrize("sign", MISSING_SIGNS)

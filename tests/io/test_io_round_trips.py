@@ -53,8 +53,10 @@ def test_missing_cells_do_not_change_what_is_detected(tmp_path, table, suffix):
 )
 def test_missing_cells_are_kept_or_refused(tmp_path, table, known):
     path = tmp_path / f"table{known.suffixes[0]}"
-    if table.missing and not known.keeps_missing:
-        message = f"{path.name}: the matrix has {table.missing} missing cells.*{known.name} cannot"
+    if table.n_missing and not known.keeps_missing:
+        message = (
+            f"{path.name}: the matrix has {table.n_missing} missing cells.*{known.name} cannot"
+        )
         with pytest.raises(InputError, match=message):
             write(path, table)
         assert not path.exists()

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from elbmf.errors import FileFormatError
-from elbmf.io import LabelledMatrix, read, to_slabs, write
+from elbmf.io import LabelledMatrix, read, to_folder, write
 from elbmf.io.side_tables import write_side
 
 VALUES = np.array([[1, 0, 1], [0, 1, 1]])
@@ -28,7 +28,7 @@ def test_names_are_taken_from_the_tables_beside(tmp_path, suffix):
     write(path, LabelledMatrix(VALUES))
     table = read(path)
     assert (table.row_names, table.column_names) == NAMES
-    stored = to_slabs(path, tmp_path / "other.slabs")
+    stored = to_folder(path, tmp_path / "other.matrix")
     assert (stored.names(0), stored.names(1)) == NAMES
 
 
@@ -51,7 +51,7 @@ def test_a_table_of_another_matrix_is_refused(tmp_path):
     with pytest.raises(FileFormatError, match=r"data\.cols\.tsv\.gz: expected 3 lines.*found 2"):
         read(path)
     with pytest.raises(FileFormatError, match="move it away"):
-        to_slabs(path, tmp_path / "other.slabs")
+        to_folder(path, tmp_path / "other.matrix")
     (tmp_path / "data.cols.tsv.gz").write_bytes(gzip.compress(b"id\np\nq\nr\tmore\n"))
     with pytest.raises(FileFormatError, match=r"line 4: expected 1 fields.*found 2"):
         read(path)

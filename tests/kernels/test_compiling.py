@@ -11,7 +11,7 @@ import elbmf
 from elbmf.kernels import bits
 from elbmf.kernels.compiling import kernel, source_files
 from elbmf.relaxation.kernels import products, prox
-from elbmf.search.kernels import descent
+from elbmf.search.kernels import coordinate_descent
 
 
 def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
@@ -39,11 +39,11 @@ def test_kept_kernels_depend_on_their_own_files_alone():
 
 
 def test_a_kernel_depends_on_the_files_of_all_that_it_calls():
-    files = {path.name for path in source_files(Path(descent.__file__))}
+    files = {path.name for path in source_files(Path(coordinate_descent.__file__))}
     assert files == {
         "bits.py",
         "compiling.py",
-        "descent.py",
+        "coordinate_descent.py",
         "intrinsics.py",
         "lines.py",
         "rows.py",

@@ -111,7 +111,7 @@ def test_binarize_reads_what_is_above_the_threshold(make):
     A[0, 0] = np.nan
     read = BooleanMatrix.from_array(make(A), binarize=3.5)
     np.testing.assert_array_equal(read.to_csr().toarray(), A > 3.5)
-    np.testing.assert_array_equal(read.hidden.to_csr().toarray(), np.isnan(A))
+    np.testing.assert_array_equal(read.missing.to_csr().toarray(), np.isnan(A))
     A[0, 0] = np.inf
     with pytest.raises(InputError, match="infinity"):
         BooleanMatrix.from_array(make(A), binarize=3.5)
@@ -167,9 +167,9 @@ def test_big_input_is_read_in_pieces(monkeypatch):
 
 def assert_reads(read, A, mask):
     np.testing.assert_array_equal(read.to_csr().toarray(), A & ~mask)
-    hidden = np.zeros_like(mask) if read.hidden is None else read.hidden.to_csr().toarray()
-    np.testing.assert_array_equal(hidden, mask)
-    assert (read.hidden is None) == (not mask.any())
+    missing = np.zeros_like(mask) if read.missing is None else read.missing.to_csr().toarray()
+    np.testing.assert_array_equal(missing, mask)
+    assert (read.missing is None) == (not mask.any())
     assert read.known == np.sum(~mask)
     assert read.density == pytest.approx(A[~mask].mean() if read.known else 0)
 

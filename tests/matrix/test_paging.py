@@ -109,20 +109,20 @@ MODELS = [
 @pytest.mark.parametrize("density", [0.02, 0.3])
 def test_a_fit_from_the_disk_ends_with_the_same_bits(tmp_path, model, shape, density):
     A = make_tiles(shape, 4, height=(5, 30), noise=density, random_state=3).A
-    hidden = sparse.random(*shape, 0.01, "csr", random_state=0) != 0
+    missing = sparse.random(*shape, 0.01, "csr", random_state=0) != 0
     model.set_params(memory_limit=None)
-    U = model.fit_transform(A, missing=hidden)
+    U = model.fit_transform(A, missing=missing)
     expected = (U, model.components_, model.reconstruction_err_, model.stages_)
     again = model.transform(A)
     model.set_params(memory_limit=1)
-    for data in (A, store(BooleanMatrix.from_array(A, missing=hidden), tmp_path / "A.slabs")):
-        mask = hidden if data is A else None
+    for data in (A, store(BooleanMatrix.from_array(A, missing=missing), tmp_path / "A.matrix")):
+        mask = missing if data is A else None
         U = model.fit_transform(data, missing=mask)
         found = (U, model.components_, model.reconstruction_err_, model.stages_)
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(model.transform(A), again)
-    assert [each.name for each in tmp_path.iterdir()] == ["A.slabs"]
+    assert [each.name for each in tmp_path.iterdir()] == ["A.matrix"]
 
 
 def test_a_rank_is_found_from_the_disk_as_well():
@@ -149,14 +149,14 @@ def test_the_limit_decides(tmp_path, monkeypatch):
         ELBMF(3, random_state=0, max_iter=5, memory_limit=limit, effort=0).fit(A)
     assert placed == [BooleanMatrix, BooleanMatrix, PagedMatrix, PagedMatrix]
     monkeypatch.setattr("elbmf.estimators.relaxed.available_memory", lambda: 1)
-    stored = store(A, tmp_path / "A.slabs")
+    stored = store(A, tmp_path / "A.matrix")
     ELBMF(3, random_state=0, max_iter=5, effort=0).fit(stored)
     assert placed[-1] is PagedMatrix
 
 
 def test_scratch_files_lie_beside_the_data_if_they_may(tmp_path, monkeypatch):
     A = BooleanMatrix.from_array(np.eye(9, dtype=bool))
-    stored = store(A, tmp_path / "A.slabs")
+    stored = store(A, tmp_path / "A.matrix")
     with paged(stored, 1) as there:
         assert there.scratch == tmp_path
     monkeypatch.setattr(os, "access", lambda *arguments: False)

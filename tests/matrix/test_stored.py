@@ -13,7 +13,7 @@ from elbmf import ELBMF, GreConD
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.matrix.array_files import BLOCK, ArrayWriter
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import FolderWriter, StoredMatrix, store
+from elbmf.matrix.on_disk import DiskMatrix, FolderWriter, store
 from strategies import masked_arrays
 
 
@@ -30,9 +30,9 @@ def assert_same(first, second):
             assert mine.dtype == theirs.dtype
             np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(first.to_csr().toarray(), second.to_csr().toarray())
-    assert (first.hidden is None) == (second.hidden is None)
-    if first.hidden is not None:
-        assert_same(first.hidden, second.hidden)
+    assert (first.missing is None) == (second.missing is None)
+    if first.missing is not None:
+        assert_same(first.missing, second.missing)
 
 
 @given(case=masked_arrays(), wide=st.booleans())
@@ -42,22 +42,22 @@ def test_what_is_stored_comes_back(tmp_path_factory, case, wide):
     if wide:  # more columns than two bytes can number
         cells, mask = (np.pad(X, ((0, 0), (0, (1 << 16) + 5))) for X in (cells, mask))
     A = BooleanMatrix.from_array(cells, missing=mask)
-    path = tmp_path_factory.mktemp("stored") / "A.slabs"
+    path = tmp_path_factory.mktemp("stored") / "A.matrix"
     stored = store(A, path)
     stored.verify()
     assert_same(stored, A)
-    assert_same(StoredMatrix(path), A)
+    assert_same(DiskMatrix(path), A)
 
 
 def test_names_come_back_whatever_is_in_them(tmp_path, A):
     names = ["a", "", "two\nlines", 'quote"', "é☃", "\\"] + [f"r{i}" for i in range(34)]
-    stored = store(A, tmp_path / "A.slabs", row_names=names)
+    stored = store(A, tmp_path / "A.matrix", row_names=names)
     assert stored.names(0) == names
     assert stored.names(1) is None
 
 
 def test_all_methods_take_it(tmp_path, A):
-    stored = store(A, tmp_path / "A.slabs")
+    stored = store(A, tmp_path / "A.matrix")
     for model in (ELBMF(4, random_state=0), GreConD(4)):
         expected = model.fit_transform(A)
         np.testing.assert_array_equal(model.fit_transform(stored), expected)
@@ -76,29 +76,29 @@ FILES = ["rows.starts", "rows.ones", "columns.starts", "columns.ones", "missing.
 
 @pytest.mark.parametrize("name", FILES)
 def test_files_cut_short_or_gone_are_told(tmp_path, A, name):
-    path = store(A, tmp_path / "A.slabs").path / f"{name}.npy"
+    path = store(A, tmp_path / "A.matrix").path / f"{name}.npy"
     damage(path, lambda data: data.pop())
     with pytest.raises(FileFormatError, match=rf"{name}.npy: expected \d+ bytes .* truncated"):
-        StoredMatrix(tmp_path / "A.slabs")
+        DiskMatrix(tmp_path / "A.matrix")
     damage(path, lambda data: data.clear())
     with pytest.raises(FileFormatError, match=rf"{name}.npy: expected an npy file"):
-        StoredMatrix(tmp_path / "A.slabs")
+        DiskMatrix(tmp_path / "A.matrix")
     path.unlink()
     with pytest.raises(FileFormatError, match=rf"{name}.npy: is missing"):
-        StoredMatrix(tmp_path / "A.slabs")
+        DiskMatrix(tmp_path / "A.matrix")
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("limit", [None, 1])
 def test_a_changed_byte_is_told_before_anything_is_fitted(tmp_path, A, name, limit):
-    stored = store(A, tmp_path / "A.slabs")
+    stored = store(A, tmp_path / "A.matrix")
 
     def flip(data):
         data[-1] ^= 1
 
     damage(stored.path / f"{name}.npy", flip)
     with pytest.raises(FileFormatError, match=rf"{name}.npy: .* checksum differs"):
-        ELBMF(3, memory_limit=limit).fit(StoredMatrix(stored.path))
+        ELBMF(3, memory_limit=limit).fit(DiskMatrix(stored.path))
 
 
 def test_blocks_have_checksums_of_their_own(tmp_path):
@@ -120,20 +120,20 @@ def test_blocks_have_checksums_of_their_own(tmp_path):
     ],
 )
 def test_a_note_that_is_none_is_told(tmp_path, A, change, message):
-    path = store(A, tmp_path / "A.slabs").path / "matrix.json"
+    path = store(A, tmp_path / "A.matrix").path / "matrix.json"
     note = json.loads(path.read_text())
     change(note)
     path.write_text(json.dumps(note))
     with pytest.raises(FileFormatError, match=message):
-        StoredMatrix(tmp_path / "A.slabs")
+        DiskMatrix(tmp_path / "A.matrix")
 
 
-def test_what_is_no_folder_of_slabs_is_told(tmp_path, A):
-    (tmp_path / "file.slabs").write_text("?")
-    for place in (tmp_path, tmp_path / "nothing", tmp_path / "file.slabs"):
-        with pytest.raises(FileFormatError, match=r"folder of slabs"):
-            StoredMatrix(place)
-    stored = store(A, tmp_path / "A.slabs", row_names=[str(i) for i in range(40)])
+def test_what_is_no_matrix_folder_is_told(tmp_path, A):
+    (tmp_path / "file.matrix").write_text("?")
+    for place in (tmp_path, tmp_path / "nothing", tmp_path / "file.matrix"):
+        with pytest.raises(FileFormatError, match=r"matrix folder"):
+            DiskMatrix(place)
+    stored = store(A, tmp_path / "A.matrix", row_names=[str(i) for i in range(40)])
     names = stored.path / "rows.names.json"
     names.write_text("1\n")
     with pytest.raises(FileFormatError, match="expected 40 names, one a line; found 1"):
@@ -144,29 +144,29 @@ def test_what_is_no_folder_of_slabs_is_told(tmp_path, A):
 
 
 def test_other_folders_are_not_replaced(tmp_path, A):
-    path = tmp_path / "A.slabs"
+    path = tmp_path / "A.matrix"
     store(A, path)
     with pytest.raises(InputError, match="is there already"):
         store(A, path)
     store(A, path, overwrite=True)
     (tmp_path / "other").mkdir()
-    with pytest.raises(InputError, match="is no folder of slabs"):
+    with pytest.raises(InputError, match="is no matrix folder"):
         store(A, tmp_path / "other", overwrite=True)
 
 
 def test_nothing_half_written_is_left(tmp_path, A):
-    path = tmp_path / "A.slabs"
+    path = tmp_path / "A.matrix"
 
     def write():
         with FolderWriter(path) as writer:
             writer.array("rows.ones", np.uint16, 5).write(np.arange(3))
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(DiskFullError, match=r"no room for A.slabs \(No space left"):
+    with pytest.raises(DiskFullError, match=r"no room for A.matrix \(No space left"):
         write()
     assert list(tmp_path.iterdir()) == []
     # What a killed writer left behind is in nobody's way.
-    (tmp_path / "A.slabs.part").mkdir()
+    (tmp_path / "A.matrix.part").mkdir()
     assert_same(store(A, path), A)
-    assert [each.name for each in tmp_path.iterdir()] == ["A.slabs"]
+    assert [each.name for each in tmp_path.iterdir()] == ["A.matrix"]
     shutil.rmtree(path)

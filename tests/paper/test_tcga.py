@@ -61,7 +61,7 @@ def test_ones_are_the_high_values_of_each_gene(
     path = write(tmp_path_factory.mktemp("xena") / "HiSeqV2.gz", expressions(values))
     found = tcga.load(path, z=z, upper=upper, log=log, missing=missing)
     expected = slow_cells(values, z, upper, log)
-    assert found.matrix.missing == (np.isnan(expected).sum() if missing == "unknown" else 0)
+    assert found.matrix.n_missing == (np.isnan(expected).sum() if missing == "unknown" else 0)
     if missing == "zero":
         expected = np.nan_to_num(expected)
     np.testing.assert_array_equal(dense(found), expected)

@@ -79,7 +79,7 @@ def test_a_small_matrix_is_drawn_cell_by_cell_in_its_order(what):
     picture = ax.images[0].get_array()
     assert picture.shape == (60, 40, 3)
     ones, covered = A.to_csr().toarray()[::-1], (U.astype(int) @ V > 0)[::-1]
-    known = ~A.hidden.to_csr().toarray()[::-1]
+    known = ~A.missing.to_csr().toarray()[::-1]
     wanted = {
         "data": {(38, 38, 38): ones, (232, 217, 160): ~known},
         "reconstruction": {(38, 38, 38): covered & known, (232, 217, 160): ~known},
@@ -123,7 +123,7 @@ def test_a_factorization_says_how_many_errors_it_has():
     axes = plots.factorization((U, V), A)
     data, rebuilt, errors = axes
     ones, covered = A.to_csr().toarray(), U.astype(int) @ V > 0
-    known = ~A.hidden.to_csr().toarray()
+    known = ~A.missing.to_csr().toarray()
     missed, extra = (ones & ~covered).sum(), (~ones & covered & known).sum()
     assert data.get_title("left") == f"Data: {ones.sum()} ones"
     assert rebuilt.get_title("left") == "Reconstruction: 5 components"

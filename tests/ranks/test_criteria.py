@@ -32,12 +32,12 @@ def approximately(expected):
     return {name: pytest.approx(value, **ACCURATE) for name, value in expected.items()}
 
 
-def naive_values(A, U, V, hidden=None):
+def naive_values(A, U, V, missing=None):
     return {
-        "mdl": naive.description_length(A, U, V, hidden),
-        "aic": naive.akaike(A, U, V, "bernoulli", hidden),
-        "aic_gaussian": naive.akaike(A, U, V, "gaussian", hidden),
-        **{f"bai_ng_{p}": naive.bai_ng(A, U, V, p, hidden) for p in (1, 2, 3)},
+        "mdl": naive.description_length(A, U, V, missing),
+        "aic": naive.akaike(A, U, V, "bernoulli", missing),
+        "aic_gaussian": naive.akaike(A, U, V, "gaussian", missing),
+        **{f"bai_ng_{p}": naive.bai_ng(A, U, V, p, missing) for p in (1, 2, 3)},
     }
 
 
@@ -90,9 +90,9 @@ def test_binomials_of_numpy_integers_do_not_wrap():
 @given(case=masked_factors(max_components=12), with_mask=st.booleans())
 def test_criteria_follow_the_formulas(case, with_mask):
     A, mask, U, V = case
-    hidden = mask if with_mask else None
+    missing = mask if with_mask else None
     given_A = np.where(mask, np.nan, A) if with_mask else A
-    expected = approximately(naive_values(A, U, V, hidden))
+    expected = approximately(naive_values(A, U, V, missing))
     assert values(count(given_A, U, V)) == expected
     assert criteria.description_length(given_A, U, V) == expected["mdl"]
     assert criteria.akaike(given_A, U, V) == expected["aic"]
@@ -276,14 +276,14 @@ def test_one_error_more_is_seen_among_ten_billion_cells():
 
 @given(case=starts(components=st.integers(0, 12), length=40))
 def test_savings_are_greedy_and_add_up(case):
-    A, hidden, U, V = case
-    given_A = A if hidden is None else np.where(hidden, np.nan, A)
+    A, missing, U, V = case
+    given_A = A if missing is None else np.where(missing, np.nan, A)
     result = savings(given_A, U, V)
     order, saved = result
     assert sorted(order) == list(range(U.shape[1]))
 
     def length(components):
-        return naive.description_length(A, U[:, components], V[components], hidden)
+        return naive.description_length(A, U[:, components], V[components], missing)
 
     lengths = [length(order[:step]) for step in range(order.size + 1)]
     np.testing.assert_allclose(saved, -np.diff(lengths), rtol=1e-9, atol=1e-8)

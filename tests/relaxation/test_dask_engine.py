@@ -224,7 +224,7 @@ def test_wrong_values_are_told_with_their_place(client, shape):
 
 def test_a_damaged_folder_is_told_by_the_worker_that_reads_it(client, tmp_path):
     A = planted((400, 30))
-    folder = store(BooleanMatrix.from_array(A), tmp_path / "A.slabs").path
+    folder = store(BooleanMatrix.from_array(A), tmp_path / "A.matrix").path
     with DaskMatrix.from_folder(folder, client) as matrix:
         assert matrix.ones == A.sum()
     with (folder / "rows.ones.npy").open("r+b") as file:
@@ -315,7 +315,7 @@ def processes(folder, n_workers):
 
 def test_the_command_line_on_processes_of_their_own(tmp_path, capsys, monkeypatch):
     A = planted((200, 50))
-    folder = tmp_path / "A.slabs"
+    folder = tmp_path / "A.matrix"
     store(BooleanMatrix.from_array(A), folder, column_names=[f"c{i}" for i in range(50)])
     with processes(tmp_path, 1) as (address, scheduler):
         common = ["fit", str(folder), "--scheduler", address, "-k", "4", "--max-iter", "60"]
@@ -345,7 +345,7 @@ def test_the_command_line_wants_slabs(tmp_path, capsys):
     data.write_text("1,0\n0,1\n")
     common = ["-k", "1", "-o", str(tmp_path / "out"), "--scheduler", "tcp://127.0.0.1:1"]
     assert main(["fit", str(data), *common]) == 2
-    assert f"elbmf convert {data} A.slabs" in capsys.readouterr().err
+    assert f"elbmf convert {data} A.matrix" in capsys.readouterr().err
 
 
 @given(count=st.integers(1, 70), threads=st.lists(st.integers(1, 5), min_size=1, max_size=9))

@@ -33,7 +33,7 @@ def on_disk(A, omega, n_jobs):
         tempfile.TemporaryDirectory() as folder,
         MemoryKeeper(1) as keeper,
         DiskEngine(
-            PagedMatrix(store(A, f"{folder}/A.slabs").path, keeper), omega, n_jobs
+            PagedMatrix(store(A, f"{folder}/A.matrix").path, keeper), omega, n_jobs
         ) as engine,
     ):
         yield engine
@@ -59,7 +59,7 @@ def cluster():
 def on_cluster(A, omega):
     with (
         tempfile.TemporaryDirectory() as folder,
-        DaskMatrix.from_folder(store(A, f"{folder}/A.slabs").path, weight_of_ones=omega) as matrix,
+        DaskMatrix.from_folder(store(A, f"{folder}/A.matrix").path, weight_of_ones=omega) as matrix,
         DaskEngine(matrix, omega) as engine,
     ):
         yield engine
@@ -179,12 +179,12 @@ def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inert
 def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
     A, mask = case
     matrix = BooleanMatrix.from_array(A, missing=mask)
-    known, hidden = (X if cut(matrix).streamed_axis == 0 else X.T for X in (A & ~mask, mask))
+    known, missing = (X if cut(matrix).streamed_axis == 0 else X.T for X in (A & ~mask, mask))
     resident = random_factor(known.shape[1], k, seed)
     ahead = random_factor(known.shape[1], k, seed + 1).current
     streamed = random_factor(known.shape[0], k, seed + 2, inertia=True)
     streamed.previous[:, :k] = np.random.default_rng(seed).random(streamed.values.shape)
-    excess = np.where(hidden, -1, np.where(known, omega - 1, 0))
+    excess = np.where(missing, -1, np.where(known, omega - 1, 0))
     scale = np.linspace(0.5, 1.5, streamed.current.shape[1])
     step = half_step(resident, 0.4, scale)
 

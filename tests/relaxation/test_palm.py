@@ -232,10 +232,10 @@ def large():
 
 
 @pytest.mark.parametrize("omega", [1.0, 3.0])
-@pytest.mark.parametrize("hidden", [0.0, 0.05])
+@pytest.mark.parametrize("missing", [0.0, 0.05])
 @pytest.mark.parametrize("kind", ["indices", "indices, wide", "bytes", "complement"])
-def test_same_bits_for_any_number_of_threads(large, kind, hidden, omega):
-    mask = sparse.random_array(large[kind].shape, density=hidden, rng=0) > 0
+def test_same_bits_for_any_number_of_threads(large, kind, missing, omega):
+    mask = sparse.random_array(large[kind].shape, density=missing, rng=0) > 0
     A = BooleanMatrix.from_array(large[kind], missing=mask)
     assert len(cut(A, omega).slabs) > 1
     U, V = start(A.shape, 7)
@@ -248,9 +248,9 @@ def test_same_bits_for_any_number_of_threads(large, kind, hidden, omega):
 
 
 @pytest.mark.parametrize("kind", ["indices", "indices, wide", "bytes", "complement"])
-@pytest.mark.parametrize(("hidden", "omega"), [(0.0, 1.0), (0.05, 3.0)])
-def test_float32_stays_near_float64(large, kind, hidden, omega):
-    mask = sparse.random_array(large[kind].shape, density=hidden, rng=0) > 0
+@pytest.mark.parametrize(("missing", "omega"), [(0.0, 1.0), (0.05, 3.0)])
+def test_float32_stays_near_float64(large, kind, missing, omega):
+    mask = sparse.random_array(large[kind].shape, density=missing, rng=0) > 0
     A = BooleanMatrix.from_array(large[kind], missing=mask)
     U, V = start(A.shape, 7)
     *_, single = iterate(A, U, V, 5, schedule=Annealed(50), dtype=np.float32, omega=omega)

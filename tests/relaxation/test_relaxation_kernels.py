@@ -159,7 +159,7 @@ def test_inner_sums_in_float64(a):
 @pytest.mark.parametrize("scaled", [False, True])
 @given(rows=st.integers(1, 40), k=st.integers(1, 40), seed=st.integers(0, 99))
 @settings(max_examples=15)
-def test_descend_is_the_inertial_gradient_step(dtype, inertia, scaled, rows, k, seed):
+def test_it_is_the_inertial_gradient_step(dtype, inertia, scaled, rows, k, seed):
     current, last, product = (factor(rows, k, dtype, seed + i) for i in range(3))
     gram = factor(padded_width(k), padded_width(k), dtype, seed + 3)
     scale = np.random.default_rng(seed).random(current.shape[1]).astype(dtype) + 0.5
@@ -171,7 +171,7 @@ def test_descend_is_the_inertial_gradient_step(dtype, inertia, scaled, rows, k, 
     previous = last if inertia else nothing
     scales = scale if scaled else nothing.ravel()
     scratch = [np.empty(current.shape, dtype) for _ in range(2)]
-    steps.descend(current, previous, scales, gram, beta, step, product, *scratch)
+    steps.gradient_step(current, previous, scales, gram, beta, step, product, *scratch)
     tolerance = 1e-12 if dtype == np.float64 else 1e-5
     np.testing.assert_allclose(product, expected, atol=tolerance, rtol=tolerance)
     np.testing.assert_allclose(current, x)

@@ -49,11 +49,11 @@ grids = st.sampled_from([(0.5,), (0.0, 1.0), (0.01, 0.3, 0.31, 0.9), tuple(np.ar
     dtype=st.sampled_from([np.float32, np.float64]),
 )
 def test_costs_of_all_pairs_of_thresholds(case, weights, grid, seed, sharpness, dtype):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     U, V = relaxed_factors(U, V, seed, sharpness, dtype)
     thresholds = np.array(grid, dtype=dtype)
-    matrix = BooleanMatrix.from_array(A, missing=hidden)
-    expected = np.array(naive.threshold_costs(A, U, V, thresholds, weights, hidden))
+    matrix = BooleanMatrix.from_array(A, missing=missing)
+    expected = np.array(naive.threshold_costs(A, U, V, thresholds, weights, missing))
     for n_jobs in (1, 2):
         costs = threshold_costs(matrix, U, V.T, thresholds, weights, n_jobs)
         np.testing.assert_array_equal(costs, expected)
@@ -68,13 +68,13 @@ def test_costs_of_all_pairs_of_thresholds(case, weights, grid, seed, sharpness, 
 @given(case=starts(length=12), seed=st.integers(0, 99), sharpness=st.sampled_from([0, 1, 4]))
 @settings(max_examples=8)
 def test_costs_of_a_hundred_thresholds(case, seed, sharpness):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     U, V = relaxed_factors(U, V, seed, sharpness)
     thresholds = np.arange(1, 101) / 100
-    costs = threshold_costs(BooleanMatrix.from_array(A, missing=hidden), U, V.T, thresholds)
+    costs = threshold_costs(BooleanMatrix.from_array(A, missing=missing), U, V.T, thresholds)
     assert costs.shape == (100, 100)
     part = np.arange(seed % 7, 100, 7)
-    expected = naive.threshold_costs(A, U, V, thresholds[part], Weights(), hidden)
+    expected = naive.threshold_costs(A, U, V, thresholds[part], Weights(), missing)
     np.testing.assert_array_equal(costs[np.ix_(part, part)], expected)
 
 
@@ -95,23 +95,23 @@ def test_balanced_factors_have_one_scale_and_the_same_product(case, seed):
     sharpness=st.sampled_from([0, 1, 4]),
 )
 def test_rounding_by_loss_is_the_best_of_a_grid(n_thresholds, case, weights, seed, sharpness):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     generator = np.random.default_rng(seed)
     # Between noise and Boolean factors, and on different scales.
     U, V = (generator.random(X.shape) ** (0.2 + sharpness * ~X) for X in (U, V))
     scale = generator.uniform(0.3, 3, U.shape[1])
     U, V = U * scale, V / scale[:, None]
-    matrix = BooleanMatrix.from_array(A, missing=hidden)
+    matrix = BooleanMatrix.from_array(A, missing=missing)
     kept = U.copy(), V.copy()
     rounded = round_by_loss(matrix, U, V.T, weights, 1, n_thresholds)
     np.testing.assert_array_equal(U, kept[0])
     np.testing.assert_array_equal(V, kept[1])
-    cost = naive.cost(A, *rounded, weights, hidden)
-    plain = naive.cost(A, project(U), project(V), weights, hidden)
+    cost = naive.cost(A, *rounded, weights, missing)
+    plain = naive.cost(A, project(U), project(V), weights, missing)
     D = naive.balance(U, V)
     grid = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
     costs = [
-        naive.cost(A, left < U * D, V / D[:, None] > right, weights, hidden)
+        naive.cost(A, left < U * D, V / D[:, None] > right, weights, missing)
         for left in grid
         for right in grid
     ]

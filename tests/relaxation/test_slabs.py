@@ -39,6 +39,6 @@ def test_slabs_share_the_work_of_reweighed_cells_too():
     A = generator.random((9000, 400)) < 0.01
     mask = generator.random((9000, 400)) < np.linspace(0, 0.5, 9000)[:, None]
     matrix = cut(BooleanMatrix.from_array(A, missing=mask))
-    hidden = [mask[slab.start : slab.stop].sum() for slab in matrix.slabs]
-    assert len(hidden) > 1
-    assert max(hidden) < 1.3 * min(hidden)
+    missing = [mask[slab.start : slab.stop].sum() for slab in matrix.slabs]
+    assert len(missing) > 1
+    assert max(missing) < 1.3 * min(missing)

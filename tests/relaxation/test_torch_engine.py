@@ -27,9 +27,9 @@ tensors = pytest.importorskip("elbmf.relaxation.engines.torch.tensors")
 tensor_cells = pytest.importorskip("elbmf.relaxation.engines.torch.cells")
 
 
-def random_matrix(shape, density, hidden=0.0, seed=0):
+def random_matrix(shape, density, missing=0.0, seed=0):
     generator = np.random.default_rng(seed)
-    mask = generator.random(shape) < hidden
+    mask = generator.random(shape) < missing
     return BooleanMatrix.from_array(generator.random(shape) < density, missing=mask)
 
 
@@ -69,12 +69,12 @@ def assert_same(A, omega=1.0, memory=None, tolerance=1e-9, **options):
 
 
 @pytest.mark.parametrize("share", [None, 0.7])
-@pytest.mark.parametrize(("omega", "hidden"), [(1.0, 0.0), (4.0, 0.0), (1.0, 0.1), (0.3, 0.6)])
+@pytest.mark.parametrize(("omega", "missing"), [(1.0, 0.0), (4.0, 0.0), (1.0, 0.1), (0.3, 0.6)])
 @pytest.mark.parametrize("shape", [(90, 40), (40, 90)])
 @pytest.mark.parametrize("density", [0.05, 0.9])
-def test_epochs_are_those_of_the_engine_in_memory(density, shape, omega, hidden, share):
-    A = random_matrix(shape, density, hidden)
-    cells = A.ones + (A.hidden.ones if hidden else 0)
+def test_epochs_are_those_of_the_engine_in_memory(density, shape, omega, missing, share):
+    A = random_matrix(shape, density, missing)
+    cells = A.ones + (A.missing.ones if missing else 0)
     assert_same(A, omega, None if share is None else int(share * 8 * cells))
 
 
@@ -92,12 +92,12 @@ def test_with_every_regularizer(regularizer, k):
 @pytest.mark.parametrize("balance", [False, True])
 @pytest.mark.parametrize("step", ["spectral", "authors"])
 def test_with_every_way_to_step(beta, balance, step):
-    A = random_matrix((70, 50), 0.2, hidden=0.05)
+    A = random_matrix((70, 50), 0.2, missing=0.05)
     assert_same(A, 2.0, beta=beta, balance=balance, step=step)
 
 
 def test_in_float32():
-    A = random_matrix((3000, 200), 0.1, hidden=0.01)
+    A = random_matrix((3000, 200), 0.1, missing=0.01)
     with MemoryEngine(cut(A, 2.0), 1) as own, on_device(A, 2.0) as engine:
         *_, expected = epochs(own, count=5, dtype=np.float32)
         *_, found = epochs(engine, count=5, dtype=np.float32)
@@ -227,7 +227,7 @@ def too_large(lines):
 @pytest.mark.parametrize("density", [0.1, 0.9])
 def test_batches_shrink_until_they_fit(density, monkeypatch):
     monkeypatch.setattr(tensor_cells, "storage", too_large(12))
-    assert_same(random_matrix((90, 40), density, hidden=0.1), 2.0)
+    assert_same(random_matrix((90, 40), density, missing=0.1), 2.0)
 
 
 def test_data_stays_on_the_device_if_there_is_room(monkeypatch):

@@ -150,7 +150,7 @@ def test_lines_say_where_they_are_and_why(drawn, most):
 
 @settings(max_examples=25)
 @given(boolean_factors(max_components=9))
-def test_spans_are_the_stretches_of_a_component(drawn):
+def test_spans_are_the_runs_of_a_component(drawn):
     A, U, V = drawn
     made = said(A, U, V, limits=Limits(spans=1000))
     for side, inside in (("row", U.T), ("column", V)):
@@ -428,9 +428,9 @@ def test_what_cannot_fit_is_refused():
         document(model, A, most_bytes=3000)
 
 
-def test_a_folder_of_slabs_says_the_same(tmp_path):
+def test_a_matrix_folder_says_the_same(tmp_path):
     model, A = _large(80, 60, 5, str)
-    stored = store(A, tmp_path / "matrix.slabs")
+    stored = store(A, tmp_path / "data.matrix")
     assert document(model, stored) == document(model, A)
 
 

@@ -14,7 +14,7 @@ from elbmf.errors import InputError
 from elbmf.kernels import bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search import local as module
-from elbmf.search.kernels import descent, moves
+from elbmf.search.kernels import coordinate_descent, moves
 from elbmf.search.kernels.lines import line_costs
 from elbmf.search.local import LocalSearch, agree, describe, refine
 from strategies import boolean_arrays, boolean_factors, kinds_of_starts, starts, weights
@@ -23,13 +23,13 @@ from strategies import boolean_arrays, boolean_factors, kinds_of_starts, starts,
 STORAGES = {"patterns": 1.0, "packed": -1.0}
 
 
-def refined(A, hidden, U, V, weights, **settings):
+def refined(A, missing, U, V, weights, **settings):
     """Refine under other settings of the module; one thread unless they say otherwise."""
     with pytest.MonkeyPatch.context() as patch:
         n_jobs = settings.pop("n_jobs", 1)
         for name, value in settings.items():
             patch.setattr(module, name, value)
-        return refine(BooleanMatrix.from_array(A, missing=hidden), U, V, weights, n_jobs)
+        return refine(BooleanMatrix.from_array(A, missing=missing), U, V, weights, n_jobs)
 
 
 def assert_same_factors(ours, expected):
@@ -44,22 +44,22 @@ def assert_same_factors(ours, expected):
 @given(case=starts(components=st.integers(1, 8)), weights=weights)
 @settings(max_examples=400)
 def test_describe_finds_the_best_of_all_subsets(storage, case, weights):
-    A, hidden, _, V = case
+    A, missing, _, V = case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
-        U = describe(BooleanMatrix.from_array(A, missing=hidden), V, weights, 1)
-    costs = naive.row_costs(A, U, V, weights, hidden)
-    np.testing.assert_array_equal(costs, naive.least_row_costs(A, V, weights, hidden))
+        U = describe(BooleanMatrix.from_array(A, missing=missing), V, weights, 1)
+    costs = naive.row_costs(A, U, V, weights, missing)
+    np.testing.assert_array_equal(costs, naive.least_row_costs(A, V, weights, missing))
 
 
 @given(case=starts(components=st.integers(60, 140)), weights=weights)
 def test_describe_by_many_components_cannot_be_improved_by_one_switch(case, weights):
-    A, hidden, _, V = case
-    U = describe(BooleanMatrix.from_array(A, missing=hidden), V, weights)
-    costs = naive.row_costs(A, U, V, weights, hidden)
-    nothing = naive.row_costs(A, np.zeros_like(U), V, weights, hidden)
+    A, missing, _, V = case
+    U = describe(BooleanMatrix.from_array(A, missing=missing), V, weights)
+    costs = naive.row_costs(A, U, V, weights, missing)
+    nothing = naive.row_costs(A, np.zeros_like(U), V, weights, missing)
     assert (costs <= nothing).all()
-    assert (costs <= naive.least_switched_costs(A, U, V, weights, hidden)).all()
+    assert (costs <= naive.least_switched_costs(A, U, V, weights, missing)).all()
 
 
 @given(case=boolean_factors(max_components=12), weights=weights)
@@ -72,12 +72,12 @@ def test_describe_finds_rows_of_the_components_themselves(case, weights):
 
 @given(case=starts(components=st.integers(1, 12)), weights=weights)
 def test_the_description_of_a_row_depends_on_that_row_alone(case, weights):
-    A, hidden, _, V = case
-    A = BooleanMatrix.from_array(A, missing=hidden)
+    A, missing, _, V = case
+    A = BooleanMatrix.from_array(A, missing=missing)
     whole = describe(A, V, weights)
     X = np.where(A.to_csr().toarray(), 1.0, 0.0)
-    if hidden is not None:
-        X[hidden] = np.nan
+    if missing is not None:
+        X[missing] = np.nan
     for i in range(0, X.shape[0], 9):
         np.testing.assert_array_equal(describe(X[i : i + 1], V, weights)[0], whole[i])
 
@@ -99,10 +99,10 @@ def test_components_of_other_columns_are_refused():
 
 
 def assert_refined_once(case, weights):
-    A, hidden, U, V = case
-    once = refined(A, hidden, U, V, weights)
-    assert naive.cost(A, *once, weights, hidden) <= naive.cost(A, U, V, weights, hidden)
-    assert_same_factors(refined(A, hidden, *once, weights), once)
+    A, missing, U, V = case
+    once = refined(A, missing, U, V, weights)
+    assert naive.cost(A, *once, weights, missing) <= naive.cost(A, U, V, weights, missing)
+    assert_same_factors(refined(A, missing, *once, weights), once)
     return once
 
 
@@ -121,11 +121,11 @@ def test_refinement_of_a_matrix_of_which_nothing_is_known():
 @given(case=starts(components=st.integers(7, 80)), weights=weights)
 @settings(max_examples=300)
 def test_refinement_of_many_components(case, weights):
-    A, hidden, _, _ = case
+    A, missing, _, _ = case
     once = assert_refined_once(case, weights)
-    flipped = None if hidden is None else hidden.T
+    flipped = None if missing is None else missing.T
     for side, mask, (L, R) in (
-        (A, hidden, once),
+        (A, missing, once),
         (A.T, flipped, (once[1].T, once[0].T)),
     ):
         costs = naive.row_costs(side, L, R, weights, mask)
@@ -136,13 +136,13 @@ def test_refinement_of_many_components(case, weights):
 @given(case=starts(), weights=weights)
 @settings(max_examples=400)
 def test_after_refinement_no_row_and_no_column_has_a_better_subset(storage, case, weights):
-    A, hidden, U, V = case
-    U, V = refined(A, hidden, U, V, weights, _PACKED_DENSITY=STORAGES[storage])
-    costs = naive.row_costs(A, U, V, weights, hidden)
-    np.testing.assert_array_equal(costs, naive.least_row_costs(A, V, weights, hidden))
-    hidden = None if hidden is None else hidden.T
-    costs = naive.row_costs(A.T, V.T, U.T, weights, hidden)
-    np.testing.assert_array_equal(costs, naive.least_row_costs(A.T, U.T, weights, hidden))
+    A, missing, U, V = case
+    U, V = refined(A, missing, U, V, weights, _PACKED_DENSITY=STORAGES[storage])
+    costs = naive.row_costs(A, U, V, weights, missing)
+    np.testing.assert_array_equal(costs, naive.least_row_costs(A, V, weights, missing))
+    missing = None if missing is None else missing.T
+    costs = naive.row_costs(A.T, V.T, U.T, weights, missing)
+    np.testing.assert_array_equal(costs, naive.least_row_costs(A.T, U.T, weights, missing))
 
 
 @given(case=starts(components=st.integers(1, 70)), weights=weights)
@@ -169,24 +169,24 @@ def test_refinement_of_large_data_is_the_same_for_any_number_of_threads(n_jobs, 
 @given(case=starts(components=st.integers(1, 70)), weights=weights)
 @settings(max_examples=200)
 def test_the_cost_is_kept_up_to_date(case, weights):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     for ones_for_threads in (0, 10**9):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "_ONES_FOR_THREADS", ones_for_threads)
-            local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights, 1)
+            local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
             factors = local.pack(U, V, with_spare=True)
-            assert factors.cost == naive.cost(A, U, V, weights, hidden)
+            assert factors.cost == naive.cost(A, U, V, weights, missing)
             local.descend(factors)
-            assert factors.cost == naive.cost(A, *factors.to_arrays(), weights, hidden)
+            assert factors.cost == naive.cost(A, *factors.to_arrays(), weights, missing)
             local.settle(factors)
-            assert factors.cost == naive.cost(A, *factors.to_arrays(), weights, hidden)
+            assert factors.cost == naive.cost(A, *factors.to_arrays(), weights, missing)
 
 
 @given(case=starts())
 def test_refinement_leaves_its_input_alone(case):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     kept = U.copy(), V.copy()
-    A = BooleanMatrix.from_array(A, missing=hidden)
+    A = BooleanMatrix.from_array(A, missing=missing)
     pattern = A.indptr.copy(), A.indices.copy()
     refine(A, U, V, n_jobs=1)
     assert_same_factors((U, V), kept)
@@ -196,19 +196,19 @@ def test_refinement_leaves_its_input_alone(case):
 @given(case=starts(components=st.integers(1, 70)))
 @settings(max_examples=400)
 def test_from_below_no_zero_is_covered_whatever_the_start(case):
-    A, hidden, U, V = case
-    U, V = refined(A, hidden, U, V, Weights.of(np.inf, A.shape))
-    _, extra = naive.errors(A, naive.boolean_product(U, V), hidden)
+    A, missing, U, V = case
+    U, V = refined(A, missing, U, V, Weights.of(np.inf, A.shape))
+    _, extra = naive.errors(A, naive.boolean_product(U, V), missing)
     assert not extra.any()
 
 
 @given(case=starts(), weights=weights)
 @settings(max_examples=200)
 def test_rows_of_refined_factors_are_as_described(case, weights):
-    A, hidden, U, V = case
-    U, V = refined(A, hidden, U, V, weights)
+    A, missing, U, V = case
+    U, V = refined(A, missing, U, V, weights)
     np.testing.assert_array_equal(
-        describe(BooleanMatrix.from_array(A, missing=hidden), V, weights), U
+        describe(BooleanMatrix.from_array(A, missing=missing), V, weights), U
     )
 
 
@@ -229,7 +229,9 @@ def test_packed_factors_hold_both_directions(case):
             lines, k = factor.shape
             members = unpack(factors.bits.memberships[side], k + with_spare)
             np.testing.assert_array_equal(members[:, :k], factor)
-            np.testing.assert_array_equal(unpack(factors.bits.stretches[side], lines)[:k], factor.T)
+            np.testing.assert_array_equal(
+                unpack(factors.bits.component_bits[side], lines)[:k], factor.T
+            )
             assert factors.bits.pending[side].all()
 
 
@@ -249,42 +251,42 @@ def test_columns_of_bits(X, data):
 @pytest.mark.parametrize("storage", STORAGES)
 @given(case=starts(components=st.integers(1, 70)), weights=weights)
 def test_costs_of_dropping_a_component(storage, case, weights):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
-        local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights)
+        local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
     factors = local.pack(U, V)
     work = np.zeros(1, dtype=np.int64)
     costs = moves.costs_of_dropping(local.lines, factors.bits, weights.missed, weights.extra, work)
     for l in range(U.shape[1]):
         rest = np.arange(U.shape[1]) != l
-        without = naive.cost(A, U[:, rest], V[rest], weights, hidden)
+        without = naive.cost(A, U[:, rest], V[rest], weights, missing)
         assert costs[l] == without - factors.cost
 
 
 @given(case=starts(components=st.integers(1, 70)), weights=weights, data=st.data())
 def test_costs_of_dropping_are_added_up_over_some_lines(case, weights, data):
-    A, hidden, U, V = case
-    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights)
+    A, missing, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
     low = data.draw(st.integers(0, A.shape[0]))
     high = data.draw(st.integers(low, A.shape[0]))
     costs, work = np.full(U.shape[1], 3), np.zeros(1, dtype=np.int64)
     price = weights.missed, weights.extra
     descent.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
     part = slice(low, high)
-    hidden = None if hidden is None else hidden[part]
-    whole = naive.cost(A[part], U[part], V, weights, hidden)
+    missing = None if missing is None else missing[part]
+    whole = naive.cost(A[part], U[part], V, weights, missing)
     for l in range(U.shape[1]):
         rest = np.arange(U.shape[1]) != l
-        without = naive.cost(A[part], U[part][:, rest], V[rest], weights, hidden)
+        without = naive.cost(A[part], U[part][:, rest], V[rest], weights, missing)
         assert costs[l] == 3 + without - whole
 
 
 @given(case=starts(components=st.integers(1, 140)), data=st.data())
 def test_uncovered_ones_are_counted(case, data):
-    A, hidden, U, V = case
-    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden))
-    missed, _ = naive.errors(A, naive.boolean_product(U, V), hidden)
+    A, missing, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing))
+    missed, _ = naive.errors(A, naive.boolean_product(U, V), missing)
     memberships = pack(U), pack(V.T)
     for axis in (0, 1):
         counts = np.full(A.shape[axis], -1)
@@ -299,22 +301,22 @@ def test_uncovered_ones_are_counted(case, data):
 @pytest.mark.parametrize("storage", STORAGES)
 @given(case=starts(components=st.integers(1, 80)), weights=weights)
 def test_costs_of_lines(storage, case, weights):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
-        local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights)
+        local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
     costs = np.empty(A.shape[0], dtype=np.int64)
     pair = weights.missed, weights.extra
     line_costs(local.lines[0], 0, A.shape[0], pack(U), pack(V), *pair, costs)
-    np.testing.assert_array_equal(costs, naive.row_costs(A, U, V, weights, hidden))
+    np.testing.assert_array_equal(costs, naive.row_costs(A, U, V, weights, missing))
 
 
 @given(case=starts(), weights=weights)
 def test_rows_agree_with_their_description_where_that_is_as_good(case, weights):
-    A, hidden, U, V = case
-    matrix = BooleanMatrix.from_array(A, missing=hidden)
+    A, missing, U, V = case
+    matrix = BooleanMatrix.from_array(A, missing=missing)
     agreed, described = agree(matrix, U, V, weights, 2), describe(matrix, V, weights)
-    own, other = (naive.row_costs(A, X, V, weights, hidden) for X in (U, described))
+    own, other = (naive.row_costs(A, X, V, weights, missing) for X in (U, described))
     np.testing.assert_array_equal(agreed, np.where((own == other)[:, None], described, U))
 
 

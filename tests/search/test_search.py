@@ -23,8 +23,8 @@ NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toa
 
 def packed(case, weights=None, *, with_spare=True, descended=True):
     """The data as the search wants it, and factors to start from."""
-    A, hidden, U, V = case
-    local = LocalSearch(BooleanMatrix.from_array(A, missing=hidden), weights, 1)
+    A, missing, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
     factors = local.pack(U, V, with_spare=with_spare)
     if descended:
         local.descend(factors)
@@ -41,22 +41,22 @@ def start(A, k, seed=0):
 def whole(factors):
     """The factors with the spare."""
     U, V = (
-        unpack(stretches, length)
-        for stretches, length in zip(factors.bits.stretches, factors.shape, strict=True)
+        unpack(component_bits, length)
+        for component_bits, length in zip(factors.bits.component_bits, factors.shape, strict=True)
     )
     return U.T, V
 
 
 def snapshot(bits):
-    arrays = [*bits.memberships, *bits.stretches, *bits.pending, bits.stale]
+    arrays = [*bits.memberships, *bits.component_bits, *bits.pending, bits.stale]
     return [array.copy() for array in arrays]
 
 
 def assert_consistent(bits):
-    """Memberships and stretches say the same."""
-    for memberships, stretches in zip(bits.memberships, bits.stretches, strict=True):
-        k, lines = stretches.shape[0], memberships.shape[0]
-        np.testing.assert_array_equal(unpack(memberships, k), unpack(stretches, lines).T)
+    """Memberships and component_bits say the same."""
+    for memberships, component_bits in zip(bits.memberships, bits.component_bits, strict=True):
+        k, lines = component_bits.shape[0], memberships.shape[0]
+        np.testing.assert_array_equal(unpack(memberships, k), unpack(component_bits, lines).T)
 
 
 def used_components(U, V):
@@ -111,7 +111,7 @@ def attempted(local, factors, dropped, axis, line, component, quick):
 @settings(max_examples=600)
 def test_a_move_gains_what_it_claims_on_a_copy(attempt, weights, descended):
     case, move = attempt
-    A, hidden, U, _ = case
+    A, missing, U, _ = case
     local, factors = packed(case, weights, descended=descended)
     before = snapshot(factors.bits)
     made = attempted(local, factors, **move, quick=False)
@@ -119,7 +119,7 @@ def test_a_move_gains_what_it_claims_on_a_copy(attempt, weights, descended):
         np.testing.assert_array_equal(array, kept)
     if made.cost > 1 << 50:
         return  # there was nothing to seed with or to split
-    assert made.cost == naive.cost(A, *made.to_arrays(), weights, hidden)
+    assert made.cost == naive.cost(A, *made.to_arrays(), weights, missing)
     assert_consistent(made.bits)
     full_U, full_V = whole(made)
     assert not full_U[:, made.spare].any()
@@ -133,7 +133,7 @@ def test_a_move_gains_what_it_claims_on_a_copy(attempt, weights, descended):
 @settings(max_examples=400)
 def test_a_quick_look_counts_what_the_least_useful_is_worth(attempt, weights):
     case, move = attempt
-    A, hidden, _, _ = case
+    A, missing, _, _ = case
     local, factors = packed(case, weights)
     before = snapshot(factors.bits)
     made = attempted(local, factors, **move, quick=True)
@@ -145,10 +145,10 @@ def test_a_quick_look_counts_what_the_least_useful_is_worth(attempt, weights):
     U, V = whole(made)
     if move["dropped"] >= 0:
         assert not U[:, move["dropped"]].any()
-        expected = naive.cost(A, U, V, weights, hidden)
+        expected = naive.cost(A, U, V, weights, missing)
     else:
         rests = [np.arange(U.shape[1]) != l for l in range(U.shape[1]) if l != factors.spare]
-        expected = min(naive.cost(A, U[:, rest], V[rest], weights, hidden) for rest in rests)
+        expected = min(naive.cost(A, U[:, rest], V[rest], weights, missing) for rest in rests)
     assert made.cost == expected
 
 
@@ -186,7 +186,7 @@ def test_a_split_parts_two_merged_tiles(axis):
 @given(case=starts(components=st.integers(1, 12)), weights=weights, data=st.data())
 @settings(max_examples=150)
 def test_shrinking_drops_the_least_useful_one_by_one(case, weights, data):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     local, factors = packed(case, weights, with_spare=False, descended=False)
     count = data.draw(st.integers(0, U.shape[1]))
     work = np.zeros(1, dtype=np.int64)
@@ -197,14 +197,14 @@ def test_shrinking_drops_the_least_useful_one_by_one(case, weights, data):
 
         def without(l, U=U, V=V):
             rest = np.arange(U.shape[1]) != l
-            return naive.cost(A, U[:, rest], V[rest], weights, hidden)
+            return naive.cost(A, U[:, rest], V[rest], weights, missing)
 
         worst = min(np.flatnonzero(used_components(U, V)), key=without)
         U[:, worst], V[worst] = False, False
     for ours, expected in zip(whole(factors), (U, V), strict=True):
         np.testing.assert_array_equal(ours, expected)
     assert_consistent(factors.bits)
-    assert factors.cost - gained == naive.cost(A, U, V, weights, hidden)
+    assert factors.cost - gained == naive.cost(A, U, V, weights, missing)
 
 
 @given(case=starts(components=st.integers(1, 70)), data=st.data())
@@ -228,7 +228,7 @@ def test_a_cleared_component_is_empty_and_its_lines_are_pending(case, data):
 
 @given(case=starts(components=st.integers(1, 6)), weights=weights, seed=st.integers(0, 99))
 def test_a_child_is_made_of_its_parents_components(case, weights, seed):
-    A, hidden, U, V = case
+    A, missing, U, V = case
     generator = np.random.default_rng(seed)
     other = generator.random(U.shape) < 0.5, generator.random(V.shape) < 0.5
     local, factors = packed(case, weights)
@@ -239,7 +239,7 @@ def test_a_child_is_made_of_its_parents_components(case, weights, seed):
         patch.setattr(local, "descend", lambda factors: 0)
         raw = search.recombine(parents, k)
     for made in (child, raw):
-        assert made.cost == naive.cost(A, *made.to_arrays(), weights, hidden)
+        assert made.cost == naive.cost(A, *made.to_arrays(), weights, missing)
         assert made.n_slots == k + 1
         assert not made.used()[made.spare]
     assert child.cost <= raw.cost
@@ -267,14 +267,14 @@ def test_recombination_takes_the_best_of_both():
 
 @given(case=starts(length=25), weights=weights, seed=st.integers(0, 99))
 def test_search_never_raises_the_cost_and_counts_it_right(case, weights, seed):
-    A, hidden, U, _ = case
+    A, missing, U, _ = case
     local, factors = packed(case, weights)
     before = factors.cost
     with Search(local, np.random.default_rng(seed), 2e7) as search:
         best = search.improve(factors)
     assert best.cost <= before
     left, right = best.to_arrays()
-    assert best.cost == naive.cost(A, left, right, weights, hidden)
+    assert best.cost == naive.cost(A, left, right, weights, missing)
     assert left.shape[1] == U.shape[1]
 
 
@@ -385,14 +385,14 @@ def test_a_reduction_lets_one_half_of_a_group_stand_in_for_the_other():
 
 @given(case=starts(components=st.integers(1, 6)), weights=weights, quick=st.booleans())
 def test_making_do_keeps_the_number_of_components(case, weights, quick):
-    A, hidden, U, _ = case
+    A, missing, U, _ = case
     local, factors = packed(case, weights, descended=False)
     wanted = max(1, U.shape[1] - 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("elbmf.search.pooling._ONES_IN_NO_TIME", 1000 if quick else -1)
         least = make_do(local, factors, wanted)
     assert least.to_arrays()[0].shape[1] == wanted
-    assert least.cost == naive.cost(A, *least.to_arrays(), weights, hidden)
+    assert least.cost == naive.cost(A, *least.to_arrays(), weights, missing)
 
 
 def test_turns_of_a_descent_can_be_limited():

@@ -53,8 +53,8 @@ def test_a_sample_with_room_has_all_rows_as_they_came(values, size, seed):
     assert sample.is_whole
     assert (sample.rows.to_csr() != whole.to_csr()).nnz == 0
     for missing in (sample.rows, whole):
-        hidden = missing.hidden
-        cells = np.zeros(values.shape) if hidden is None else hidden.to_csr().toarray()
+        missing = missing.missing
+        cells = np.zeros(values.shape) if missing is None else missing.to_csr().toarray()
         np.testing.assert_array_equal(cells, np.isnan(values))
 
 
@@ -111,11 +111,11 @@ def test_votes_are_counted_as_said(values, k, seed):
     ones, zeros = np.zeros((2, k, m), dtype=np.int64)
     count_votes(LocalSearch(A).lines[0], pack(U), pack(V), ones, zeros)
     cells = A.to_csr().toarray()
-    hidden = np.zeros((n, m), dtype=bool) if A.hidden is None else A.hidden.to_csr().toarray()
+    missing = np.zeros((n, m), dtype=bool) if A.missing is None else A.missing.to_csr().toarray()
     for l in range(k):
         others = np.delete(np.arange(k), l)
         covered = (U[:, others].astype(int) @ V[others].astype(int)) > 0
-        voting = U[:, l, None] & V[l] & ~covered & ~hidden
+        voting = U[:, l, None] & V[l] & ~covered & ~missing
         np.testing.assert_array_equal(ones[l], (voting & cells).sum(axis=0))
         np.testing.assert_array_equal(zeros[l], (voting & ~cells).sum(axis=0))
 

@@ -6,7 +6,7 @@ data; what they count into is as large as a picture, or as one side of the matri
 
 from elbmf.analysis.grid import ErrorGrid, error_grid
 from elbmf.analysis.layout import RowLayout, row_layout
-from elbmf.analysis.order import BlockOrder, block_order, stretches
+from elbmf.analysis.order import BlockOrder, block_order, runs
 from elbmf.analysis.overlap import ComponentOverlap, component_overlap
 from elbmf.analysis.ranking import best_first
 from elbmf.analysis.support import Support, line_ones, support, support_in_pieces
@@ -23,7 +23,7 @@ __all__ = [
     "error_grid",
     "line_ones",
     "row_layout",
-    "stretches",
+    "runs",
     "support",
     "support_in_pieces",
 ]

@@ -137,18 +137,18 @@ def error_grid(
 
     ones, hits = count_ones(A)
     covered = np.zeros((R, C), dtype=np.int64)
-    stretches, bin_words = _binned_stretches(V[:, order.columns], column_edges)
+    component_bits, bin_words = _binned_component_bits(V[:, order.columns], column_edges)
     over_ranges(
         lambda low, high: grids.covered_in_bins(
-            places, row_edges, low, high, rows, stretches, bin_words, covered
+            places, row_edges, low, high, rows, component_bits, bin_words, covered
         ),
         R,
         n_jobs,
     )
     cells = np.diff(row_edges)[:, None] * np.diff(column_edges)[None, :]
-    if A is not None and A.hidden is not None:
-        hidden, covered_hidden = count_ones(A.hidden)
-        cells, covered = cells - hidden, covered - covered_hidden
+    if A is not None and A.missing is not None:
+        missing, covered_missing = count_ones(A.missing)
+        cells, covered = cells - missing, covered - covered_missing
     return ErrorGrid(row_edges, column_edges, cells, ones, covered, hits)
 
 
@@ -167,7 +167,9 @@ def _edges(count: int, most: int, favoured: int) -> Counts:
     )
 
 
-def _binned_stretches(V: NDArray[np.bool_], edges: Counts) -> tuple[NDArray[np.uint64], Counts]:
+def _binned_component_bits(
+    V: NDArray[np.bool_], edges: Counts
+) -> tuple[NDArray[np.uint64], Counts]:
     """Pack components so that each bin of columns begins with a word of its own."""
     widths = np.diff(edges)
     words = -(-widths // 64)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from elbmf.analysis.overlap import ComponentOverlap, component_overlap
 from elbmf.boolean.product import boolean_factors
 
-__all__ = ["BlockOrder", "block_order", "stretches"]
+__all__ = ["BlockOrder", "block_order", "runs"]
 
 Bools = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -74,8 +74,8 @@ def block_order(
     )
 
 
-def stretches(places: Places) -> tuple[Places, Places]:
-    """Return where stretches of neighbours among ascending places begin, and where they end."""
+def runs(places: Places) -> tuple[Places, Places]:
+    """Return where runs of neighbours among ascending places begin, and where they end."""
     if not places.size:
         return places, places
     breaks = np.flatnonzero(np.diff(places) > 1)

@@ -72,10 +72,10 @@ def _gram(lines: NDArray[np.bool_]) -> NDArray[np.int64]:
         members = sparse.csr_array(lines).astype(np.int64)
         return (members.T @ members).toarray()
     total = np.zeros((k, k))
-    # In stretches short enough that 32-bit floats count exactly, and that take little memory.
+    # In runs short enough that 32-bit floats count exactly, and that take little memory.
     for low in range(0, count, 1 << 16):
-        stretch = lines[low : low + (1 << 16)].astype(np.float32)
-        total += stretch.T @ stretch
+        run = lines[low : low + (1 << 16)].astype(np.float32)
+        total += run.T @ run
     return np.rint(total).astype(np.int64)
 
 

@@ -164,8 +164,8 @@ def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
     # Rows in the same components cover the same cells; the shorter side has fewer of them.
     short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
     covered = _covered(short, np.ascontiguousarray(long), n_jobs)
-    if A.hidden is not None:
-        covered -= hits(A.hidden)
+    if A.missing is not None:
+        covered -= hits(A.missing)
     return Cover(A.known, A.ones, covered, hits(A))
 
 
@@ -179,9 +179,9 @@ def _covered(U: Bools, V: Bools, n_jobs: int | None) -> int:
     """‖U ∘ V‖₁, working on the distinct rows of U."""
     distinct, repeats = _distinct(U)
     counts = np.zeros(distinct.shape[0], dtype=np.int64)
-    stretches = pack(V)
+    component_bits = pack(V)
     over_ranges(
-        lambda low, high: bits.covered_cells(distinct, low, high, stretches, counts),
+        lambda low, high: bits.covered_cells(distinct, low, high, component_bits, counts),
         distinct.shape[0],
         n_jobs,
     )
@@ -239,8 +239,8 @@ def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Compon
     covered, alone = hits(A)
     height, width = U.sum(axis=0), V.sum(axis=1)
     cells = height * width
-    if A.hidden is not None:
-        cells -= hits(A.hidden)[0]
+    if A.missing is not None:
+        cells -= hits(A.missing)[0]
     return ComponentCover(height, width, cells, covered, alone)
 
 
@@ -283,15 +283,15 @@ class GrowingCover:
         # As in `cover`: rows in the same components count together, those of the shorter side.
         short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
         self._distinct, self._repeats = _distinct(short)
-        self._stretches = pack(np.ascontiguousarray(long))
+        self._component_bits = pack(np.ascontiguousarray(long))
 
     def take(self, l: int) -> None:
         """Take in a component that is not in yet."""
         if self.taken[l]:
             raise InputError(f"Component {l} is in the cover already.")
         ones, cells = self._fresh_hits(self._A, l), self._fresh_cells(l)
-        if self._A.hidden is not None:
-            cells -= self._fresh_hits(self._A.hidden, l)
+        if self._A.missing is not None:
+            cells -= self._fresh_hits(self._A.missing, l)
         before = self.cover
         self.cover = Cover(
             before.cells, before.ones, before.covered + int(cells[l]), before.hits + int(ones[l])
@@ -315,7 +315,14 @@ class GrowingCover:
         def count(low: int, high: int) -> NDArray[np.int64]:
             counts = np.zeros(self.taken.shape, dtype=np.int64)
             bits.fresh_cells(
-                self._distinct, self._repeats, low, high, self._stretches, self.taken, l, counts
+                self._distinct,
+                self._repeats,
+                low,
+                high,
+                self._component_bits,
+                self.taken,
+                l,
+                counts,
             )
             return counts
 

@@ -1,7 +1,7 @@
 """Measures of a factorization (Sec. 4): how well U ∘ V reconstructs A, how Boolean iterates are.
 
 Every measure of a reconstruction takes the matrix and the two factors, never the product itself.
-Cells of A that are missing (NaN, masked, or hidden in a `BooleanMatrix`) count in none of them: all
+Cells of A that are missing (NaN or masked) count in none of them: all
 sums, ‖A‖₁ and ``|A|`` run over the known cells.
 Two formulas of the paper lack a piece and are mended here: the similarity its "1 −", the relative
 loss its inverse.

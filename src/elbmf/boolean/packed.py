@@ -64,7 +64,7 @@ class PackedFactors:
         rows = pack(U)
         bits = Bits(
             memberships=(rows, pack(V.T)),
-            stretches=(pack(U.T), pack(V)),
+            component_bits=(pack(U.T), pack(V)),
             pending=(np.ones(shape[0], dtype=np.bool_), np.ones(shape[1], dtype=np.bool_)),
             stale=np.zeros((2, rows.shape[1]), dtype=np.uint64),
         )
@@ -72,8 +72,10 @@ class PackedFactors:
 
     def to_arrays(self) -> tuple[Bools, Bools]:
         """Return U and V as Boolean arrays, without the spare."""
-        counted = np.arange(self.bits.stretches[0].shape[0]) != self.spare
-        U, V = (unpack(self.bits.stretches[axis][counted], self.shape[axis]) for axis in (0, 1))
+        counted = np.arange(self.bits.component_bits[0].shape[0]) != self.spare
+        U, V = (
+            unpack(self.bits.component_bits[axis][counted], self.shape[axis]) for axis in (0, 1)
+        )
         return np.ascontiguousarray(U.T), V
 
     def to_bytes(self) -> NDArray[np.uint8]:
@@ -95,12 +97,12 @@ class PackedFactors:
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         bits = self.bits
-        return (*bits.memberships, *bits.stretches, *bits.pending, bits.stale)
+        return (*bits.memberships, *bits.component_bits, *bits.pending, bits.stale)
 
     @property
     def n_slots(self) -> int:
         """Number of components, with the spare."""
-        return self.bits.stretches[0].shape[0]
+        return self.bits.component_bits[0].shape[0]
 
     @property
     def every(self) -> Words:
@@ -109,5 +111,5 @@ class PackedFactors:
 
     def used(self) -> Bools:
         """Tell for each component whether it covers anything."""
-        rows, columns = self.bits.stretches
+        rows, columns = self.bits.component_bits
         return np.logical_and(rows.any(axis=1), columns.any(axis=1))

@@ -55,14 +55,18 @@ def boolean_product(U: Any, V: Any, n_jobs: int | None = None) -> sparse.csr_arr
     """
     U, V = boolean_factors(U, V)
     n, m = U.shape[0], V.shape[1]
-    stretches = pack(V)
+    component_bits = pack(V)
     counts = np.zeros(n, dtype=np.int64)
-    over_ranges(lambda low, high: bits.covered_cells(U, low, high, stretches, counts), n, n_jobs)
+    over_ranges(
+        lambda low, high: bits.covered_cells(U, low, high, component_bits, counts), n, n_jobs
+    )
     indptr = np.concatenate([[0], np.cumsum(counts)])
     small = max(m, int(indptr[-1])) <= np.iinfo(np.int32).max
     indices = np.empty(int(indptr[-1]), dtype=np.int32 if small else np.int64)
     over_ranges(
-        lambda low, high: bits.product_indices(U, low, high, stretches, indptr, indices), n, n_jobs
+        lambda low, high: bits.product_indices(U, low, high, component_bits, indptr, indices),
+        n,
+        n_jobs,
     )
     data = np.ones(indices.shape, dtype=np.bool_)
     return sparse.csr_array((data, indices, indptr.astype(indices.dtype)), shape=(n, m))
@@ -72,10 +76,12 @@ def hamming_distance(U: Any, V: Any, other_U: Any, other_V: Any, n_jobs: int | N
     """‖U ∘ V − U′ ∘ V′‖₁ between the products of two pairs of factors of the same shape."""
     U, V = boolean_factors(U, V)
     other_U, other_V = boolean_factors(other_U, other_V, (U.shape[0], V.shape[1]))
-    stretches, other_stretches = pack(V), pack(other_V)
+    component_bits, other_component_bits = pack(V), pack(other_V)
     return sum(
         over_ranges(
-            lambda low, high: bits.changed_cells(U, stretches, other_U, other_stretches, low, high),
+            lambda low, high: bits.changed_cells(
+                U, component_bits, other_U, other_component_bits, low, high
+            ),
             U.shape[0],
             n_jobs,
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 from elbmf.boolean.cover import Weights
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.estimators import ELBMF, BooleanFactorizer
-from elbmf.matrix.on_disk import NOTE, StoredMatrix
+from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 
 __all__ = ["Labels", "add_scheduler", "on_cluster"]
@@ -32,8 +32,8 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="fit on the workers of a Dask cluster, e.g. tcp://127.0.0.1:8786; DATA is a folder "
-        "of slabs that all of them reach",
+        help="fit on the workers of a Dask cluster, e.g. tcp://127.0.0.1:8786; DATA is a matrix "
+        "folder that all of them reach",
     )
 
 
@@ -41,7 +41,7 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
 def on_cluster(
     address: str, data: str, estimator: BooleanFactorizer
 ) -> Iterator[tuple[DaskMatrix, Labels]]:
-    """Lend a folder of slabs as a matrix on a cluster.
+    """Lend a matrix folder as a matrix on a cluster.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def on_cluster(
         raise InputError("--scheduler: only the method elbmf works on a cluster.")
     if not (Path(data) / NOTE).is_file():
         raise InputError(
-            f"{data}: workers of a cluster read folders of slabs, which this is not. Make one "
-            f"first, where all workers reach it: elbmf convert {data} {Path(data).stem}.slabs"
+            f"{data}: workers of a cluster read matrix folders, which this is not. Make one "
+            f"first, where all workers reach it: elbmf convert {data} {Path(data).stem}.matrix"
         )
     if estimator.binarize is not None:
         raise InputError(f"{data}: has zeros and ones only. Use --binarize with elbmf convert.")
-    stored = StoredMatrix(data)
+    stored = DiskMatrix(data)
     weights = Weights.of(estimator.extra_weight, stored.shape)
     try:
         from distributed import Client

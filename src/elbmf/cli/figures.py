@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis import line_ones
-from elbmf.io import LabelledMatrix, StoredTable
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.io import FolderTable, LabelledMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 
 __all__ = ["matrix_figures"]
 
@@ -29,9 +29,9 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
         their sums, ``memory`` in bytes; where entries are not 0/1 also their values. Of a matrix in
         a folder nothing is told that needs all of it: no duplicates.
     """
-    if isinstance(table, StoredTable):
+    if isinstance(table, FolderTable):
         return _stored_figures(table.stored)
-    by_rows, missing = table.values, table.missing
+    by_rows, missing = table.values, table.n_missing
     known = _without_missing(by_rows) if missing else by_rows
     n, m = table.shape
     found: dict[str, Any] = {
@@ -57,11 +57,11 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
     return found
 
 
-def _stored_figures(A: StoredMatrix) -> dict[str, Any]:
+def _stored_figures(A: DiskMatrix) -> dict[str, Any]:
     n, m = A.shape
     found: dict[str, Any] = {
         "shape": [n, m],
-        "missing": A.cells - A.known,
+        "missing": A.n_missing,
         "ones": A.ones,
         "density": A.density,
         "boolean": True,

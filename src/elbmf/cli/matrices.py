@@ -15,7 +15,7 @@ from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, elementwise, is
 from elbmf.cli.console import Console
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
-from elbmf.io import FORMATS, LabelledMatrix, SavedModel, StoredTable, read, to_slabs
+from elbmf.io import FORMATS, FolderTable, LabelledMatrix, SavedModel, read, to_folder
 from elbmf.io.cells import shown
 from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
@@ -129,7 +129,7 @@ def within_memory(
     Parameters
     ----------
     path : str or Path
-        The file, or a folder of slabs.
+        The file, or a matrix folder.
     args : Namespace
         The reader options.
     binarize : float, str, transformer or None
@@ -144,15 +144,15 @@ def within_memory(
         yield read_matrix(path, args), binarize
         return
     with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
-        stored = to_slabs(
+        stored = to_folder(
             path,
-            Path(folder) / "matrix.slabs",
+            Path(folder) / "data.matrix",
             format=args.format,
             binarize=binarize,
             memory_limit=limit,
             **reader_options(args),
         )
-        yield StoredTable(stored), None
+        yield FolderTable(stored), None
 
 
 def boolean(table: LabelledMatrix, binarize: Binarize, path: str | Path) -> BooleanMatrix:
@@ -174,7 +174,7 @@ def learned_boolean(
     table: LabelledMatrix, binarize: Binarize, path: str | Path
 ) -> tuple[BooleanMatrix, dict[str, Any]]:
     """Return where the ones are, and what to note of how they were told, for `model_binarize`."""
-    if isinstance(table, StoredTable):
+    if isinstance(table, FolderTable):
         if not (binarize is None or (is_number(binarize) and 0 <= binarize < 1)):
             raise InputError(
                 f"{path}: holds zeros and ones, of which binarize={binarize} makes nothing. Leave "
@@ -233,7 +233,7 @@ def model_binarize(
     other rows come with it. What holds zeros and ones only is taken as it is.
     """
     used = model.info.get("parameters", {}).get("binarize")
-    if given is not None or used is None or isinstance(table, StoredTable):
+    if given is not None or used is None or isinstance(table, FolderTable):
         return given
     shown = used if isinstance(used, str) else f"{used:g}"
     console.note(f"{path}: read with --binarize {shown}, as the data of the model was.")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from elbmf.errors import InputError
-from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_slabs, save_model
+from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
 from elbmf.io.records import check_records_format
 
 __all__ = [
@@ -117,9 +117,9 @@ def writable_format(path: Path, name: str | None = None) -> Format:
     chosen = format_of(path, name)
     if chosen.write is None:
         raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
-    if chosen.folder and path.exists() and not is_slabs(path):
+    if chosen.folder and path.exists() and not is_matrix_folder(path):
         raise InputError(
-            f"{path}: is there, and is no folder of slabs, which alone are replaced. Choose "
+            f"{path}: is there, and is no matrix folder, which alone are replaced. Choose "
             "another name, or move it away."
         )
     _check_place(path, folder=chosen.folder)

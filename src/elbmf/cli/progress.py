@@ -10,7 +10,7 @@ from elbmf import comparison
 from elbmf.cli.console import Console
 from elbmf.ranks import path as ranks
 from elbmf.relaxation.palm import State
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 from elbmf.utils.text import number, share, size_text, times
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Line:
         """Return the words for a loss."""
         return f"relative loss {loss / self._ones:.4f}"
 
-    def figures(self, report: Report) -> str:
+    def figures(self, report: FitProgress) -> str:
         """Return the words for a report."""
         loss = self.loss(report.loss)
         if report.stage == "search":
@@ -103,14 +103,14 @@ class Progress:
         self._many_ranks = many_ranks
         self._line = _Line(console, ones)
 
-    def __call__(self, report: Report) -> None:
+    def __call__(self, report: FitProgress) -> None:
         """Take note of an iteration, or of a round of the search."""
         if report.stage != "search":
             self.iterations += 1
             self.stage = report.stage
         self._line.show(lambda: self._text(report))
 
-    def _text(self, report: Report) -> tuple[str, float]:
+    def _text(self, report: FitProgress) -> tuple[str, float]:
         figures = self._line.figures(report)
         if self._many_ranks:
             return f"{report.n_components} components  {figures}", 0.0
@@ -148,7 +148,7 @@ class RankProgress:
         text = f"{self._steps}rank {progress.step.rank}  {loss}"
         self._line.show(lambda: (text, self._share))
 
-    def iteration(self, report: Report) -> None:
+    def iteration(self, report: FitProgress) -> None:
         """Take note of an iteration within a step."""
         text = f"{self._steps}rank {report.n_components}  {self._line.figures(report)}"
         self._line.show(lambda: (text, self._share))

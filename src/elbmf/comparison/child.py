@@ -27,7 +27,7 @@ from elbmf.comparison.handover import Job, save_factors
 from elbmf.estimators import BooleanFactorizer
 from elbmf.kernels.compiling import CompileTimer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["small_like"]
 
@@ -57,9 +57,9 @@ def small_like(A: BooleanMatrix) -> BooleanMatrix:
         max(short, min(side, (1 << 16) + 1)) if side > 1 << 16 else short
         for short, side in zip(cells.shape, A.shape, strict=True)
     )
-    hidden = np.zeros_like(cells)
-    if A.hidden is not None:
-        hidden[-1, 0] = True
+    missing = np.zeros_like(cells)
+    if A.missing is not None:
+        missing[-1, 0] = True
 
     def pattern(entries: Any) -> BooleanMatrix:
         where = np.nonzero(entries)
@@ -70,15 +70,15 @@ def small_like(A: BooleanMatrix) -> BooleanMatrix:
             wide.indices.astype(A.indices.dtype),
         )
 
-    ones = pattern(cells & ~hidden)
-    return BooleanMatrix(ones.shape, ones.indptr, ones.indices, pattern(hidden))
+    ones = pattern(cells & ~missing)
+    return BooleanMatrix(ones.shape, ones.indptr, ones.indices, pattern(missing))
 
 
 def _warm_up(estimator: BooleanFactorizer, A: BooleanMatrix) -> None:
     """Compile, or load, what the fit will need."""
     began = time.perf_counter()
 
-    def is_enough(report: Report) -> bool:
+    def is_enough(report: FitProgress) -> bool:
         return time.perf_counter() - began > _SECONDS_OF_WARM_UP
 
     model = clone(estimator).set_params(n_components=_SMALL_RANK, callback=is_enough)
@@ -86,7 +86,7 @@ def _warm_up(estimator: BooleanFactorizer, A: BooleanMatrix) -> None:
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         small = small_like(A)
-        model.fit(small.to_csr(), missing=small.hidden)
+        model.fit(small.to_csr(), missing=small.missing)
 
 
 class _Observer:
@@ -98,12 +98,12 @@ class _Observer:
         self._limit = float("inf") if limit is None else limit
         self._began = self._next = time.perf_counter()
 
-    def __call__(self, report: Report) -> bool:
+    def __call__(self, report: FitProgress) -> bool:
         now = time.perf_counter()
         if now >= self._next:
             self._next = now + _SECONDS_BETWEEN_REPORTS
             # A report may have more, which is not for lines of text.
-            known = {field.name: getattr(report, field.name) for field in fields(Report)}
+            known = {field.name: getattr(report, field.name) for field in fields(FitProgress)}
             self._tell("report", **{key: _plain(value) for key, value in known.items()})
         self.stopped = self.stopped or now - self._began >= self._limit
         return self.stopped
@@ -141,7 +141,7 @@ def _fit(folder: Path, tell: Tell) -> None:
         observer = _Observer(tell, job.time_limit)
         estimator.set_params(callback=observer)
         began = time.perf_counter()
-        estimator.fit(A.to_csr(), missing=A.hidden)
+        estimator.fit(A.to_csr(), missing=A.missing)
         seconds = time.perf_counter() - began
     # A compiler takes more memory than most fits: what it left of the figure is worth nothing.
     peak = None if compiling.seconds else _memory(peak=True)

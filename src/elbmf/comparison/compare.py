@@ -17,7 +17,7 @@ from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["Comparison", "Progress", "compare"]
 
@@ -35,14 +35,14 @@ class Progress:
         Whose turn it is.
     number, total : int
         Which method this is, from 1 on, and of how many.
-    report : Report, optional
+    report : FitProgress, optional
         How far its fit is; None while it prepares.
     """
 
     method: str
     number: int
     total: int
-    report: Report | None
+    report: FitProgress | None
 
 
 class Comparison:
@@ -132,7 +132,7 @@ callback, n_jobs, random_state
             for number, (method, estimator) in enumerate(self.estimators.items(), 1):
 
                 def observe(
-                    report: Report | None, method: str = method, number: int = number
+                    report: FitProgress | None, method: str = method, number: int = number
                 ) -> None:
                     if self._callback is not None:
                         self._callback(Progress(method, number, len(self.estimators), report))

@@ -24,7 +24,7 @@ _ONES, _MISSING = "ones", "missing"
 
 def save_data(folder: Path, A: BooleanMatrix) -> None:
     """Write a matrix to a folder."""
-    for name, pattern in ((_ONES, A), (_MISSING, A.hidden)):
+    for name, pattern in ((_ONES, A), (_MISSING, A.missing)):
         if pattern is not None:
             np.save(folder / f"{name}.indptr.npy", pattern.indptr)
             np.save(folder / f"{name}.indices.npy", pattern.indices[: pattern.ones])
@@ -39,8 +39,8 @@ def _load_data(folder: Path, shape: tuple[int, int]) -> BooleanMatrix:
         array.sum()
         return array
 
-    def pattern(name: str, hidden: BooleanMatrix | None = None) -> BooleanMatrix:
-        return BooleanMatrix(shape, mapped(f"{name}.indptr"), mapped(f"{name}.indices"), hidden)
+    def pattern(name: str, missing: BooleanMatrix | None = None) -> BooleanMatrix:
+        return BooleanMatrix(shape, mapped(f"{name}.indptr"), mapped(f"{name}.indices"), missing)
 
     some_missing = (folder / f"{_MISSING}.indptr.npy").exists()
     return pattern(_ONES, pattern(_MISSING) if some_missing else None)

@@ -19,7 +19,7 @@ from elbmf.comparison.handover import Job, load_factors, save_data
 from elbmf.comparison.results import FAILED, FINISHED, OUT_OF_MEMORY, TIME_LIMIT, Result
 from elbmf.estimators import BooleanFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["Rules", "Track"]
 
@@ -90,7 +90,7 @@ class Track:
             self._processes.end()
 
     def run(
-        self, name: str, estimator: BooleanFactorizer, observe: Callable[[Report], None]
+        self, name: str, estimator: BooleanFactorizer, observe: Callable[[FitProgress], None]
     ) -> Result:
         """Run a method and return what came out; this does not fail, whatever the method does.
 
@@ -202,7 +202,7 @@ class _Processes:
         self._events.put(None)
 
     def follow(
-        self, patience: float | None, observe: Callable[[Report], None]
+        self, patience: float | None, observe: Callable[[FitProgress], None]
     ) -> tuple[dict[str, Any], int]:
         """Have the next method run until it has said its last, or is ended as its time is up.
 
@@ -245,7 +245,9 @@ class _Processes:
             if kind == "started":
                 self._method = event["process"]
             elif kind == "report":
-                observe(Report(**{key: value for key, value in event.items() if key != "event"}))
+                observe(
+                    FitProgress(**{key: value for key, value in event.items() if key != "event"})
+                )
             elif last["event"] != "too late":
                 last = event
                 # Once the fit has ended, writing the factors takes what it takes.

@@ -26,10 +26,10 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.search.local import describe, refine
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["BooleanFactorizer", "FittedFactors"]
 
@@ -155,7 +155,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_components: int | Literal["auto"] | None
     refine: bool
     binarize: Binarize
-    callback: Callable[[Report], Any] | None
+    callback: Callable[[FitProgress], Any] | None
     n_jobs: int | None
     random_state: Any
 
@@ -204,7 +204,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
-        if isinstance(A, StoredMatrix):
+        if isinstance(A, DiskMatrix):
             A.verify()
         return nullcontext(A)
 
@@ -229,7 +229,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.run_losses_ = fitted.run_losses
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
 
-    def _tell(self, report: Report) -> bool:
+    def _tell(self, report: FitProgress) -> bool:
         """Tell the callback how far the fit is; return whether it wants it to end."""
         if self.callback is None:
             return False

@@ -36,7 +36,7 @@ from elbmf.relaxation.schedules import Annealed, Printed, Schedule
 from elbmf.relaxation.trace import TraceLevel
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Place, Search, make_do, single_lines
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["ELBMF"]
 
@@ -249,7 +249,7 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
         trace: TraceLevel = "basic",
         dtype: str = "float32",
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         memory_limit: float | str | None = None,
         device: str | None = None,
@@ -390,7 +390,7 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
 
         def observe(cost: int, progress: float) -> bool:
             nonlocal stopped
-            report = Report(
+            report = FitProgress(
                 iteration=runs[-1].n_iter,
                 loss=cost,
                 seconds=time.perf_counter() - session.began,

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from elbmf.binarizers import binarizer_of, is_number
 from elbmf.estimators.base import BooleanFactorizer
-from elbmf.io import LabelledMatrix, SavedModel, StoredTable
+from elbmf.io import FolderTable, LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["matrix_of", "names_of"]
@@ -23,7 +23,7 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
         What is neither says nothing about how data is read.
     data : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix
     """
-    if isinstance(data, StoredTable):
+    if isinstance(data, FolderTable):
         values = data.stored
     else:
         values = data.values if isinstance(data, LabelledMatrix) else data

@@ -46,7 +46,7 @@ def data_notes(name: str | None, A: Any) -> dict[str, Any]:
         What it is called.
     A : BooleanMatrix or DaskMatrix
     """
-    noted = {"shape": list(A.shape), "ones": A.ones, "missing": A.cells - A.known}
+    noted = {"shape": list(A.shape), "ones": A.ones, "missing": A.n_missing}
     return noted if name is None else {"file": name, **noted}
 
 

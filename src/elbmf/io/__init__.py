@@ -1,7 +1,7 @@
 """Files: matrices in many formats, and saved models.
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
-in a file of its own and is listed in `FORMATS`. `to_slabs` makes a folder of slabs of a file that
+in a file of its own and is listed in `FORMATS`. `to_folder` makes a matrix folder of a file that
 does not fit into memory. `save_model` and `load_model` keep results;
 `read_gmt` and `read_labels` read what is known about columns and rows.
 """
@@ -17,11 +17,11 @@ from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
+from elbmf.io.matrix import FolderTable, boolean_values, is_matrix_folder
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.names import check_names
 from elbmf.io.reading import read
-from elbmf.io.slabs import StoredTable, boolean_values, is_slabs
-from elbmf.io.streaming import DEFAULT_MEMORY, to_slabs
+from elbmf.io.streaming import DEFAULT_MEMORY, to_folder
 from elbmf.io.streams import replacing
 from elbmf.io.table import LabelledMatrix
 
@@ -29,19 +29,19 @@ __all__ = [
     "DEFAULT_MEMORY",
     "FORMATS",
     "MODEL_FILES",
+    "FolderTable",
     "Format",
     "LabelledMatrix",
     "SavedModel",
-    "StoredTable",
     "boolean_values",
     "format_of",
-    "is_slabs",
+    "is_matrix_folder",
     "load_model",
     "read",
     "read_gmt",
     "read_labels",
     "save_model",
-    "to_slabs",
+    "to_folder",
     "write",
 ]
 
@@ -74,9 +74,9 @@ def write(
         raise InputError(f"{target}: files of the format {chosen.name} can only be read.")
     chosen.check_options(options, action="write")
     _check_names(table)
-    if table.missing and not chosen.keeps_missing:
+    if table.n_missing and not chosen.keeps_missing:
         raise InputError(
-            f"{target}: the matrix has {table.missing} missing cells, which files of the format "
+            f"{target}: the matrix has {table.n_missing} missing cells, which files of the format "
             f"{chosen.name} cannot hold. Write another format, such as csv or npz, or fill them "
             "in first."
         )

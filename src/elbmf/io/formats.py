@@ -12,15 +12,25 @@ from elbmf.io.delimited import CSV, TSV
 from elbmf.io.fimi import FIMI
 from elbmf.io.format import Format
 from elbmf.io.h5ad import H5AD
+from elbmf.io.matrix import MATRIX_FOLDER, is_matrix_folder
 from elbmf.io.matrix_market import MATRIX_MARKET
 from elbmf.io.numpy_files import NPY, NPZ
 from elbmf.io.parquet import PARQUET
-from elbmf.io.slabs import SLABS, is_slabs
 from elbmf.io.streams import first_bytes
 
 __all__ = ["FORMATS", "check_content", "format_of"]
 
-FORMATS: tuple[Format, ...] = (CSV, TSV, MATRIX_MARKET, FIMI, NPZ, NPY, PARQUET, H5AD, SLABS)
+FORMATS: tuple[Format, ...] = (
+    CSV,
+    TSV,
+    MATRIX_MARKET,
+    FIMI,
+    NPZ,
+    NPY,
+    PARQUET,
+    H5AD,
+    MATRIX_FOLDER,
+)
 
 # Only named in messages: what people give by mistake.
 _FOREIGN_CONTENT = {
@@ -74,11 +84,11 @@ def check_content(path: Path, chosen: Format) -> None:
     if path.is_dir():
         if chosen.folder:
             return  # what is in it is looked at when it is opened
-        if is_slabs(path):
+        if is_matrix_folder(path):
             raise FileFormatError(
                 f"{path}: expected a file of the format {chosen.name}, found a folder of the "
-                f"format {SLABS.name}. Name that format, or let the folder end in "
-                f"{SLABS.suffixes[0]}."
+                f"format {MATRIX_FOLDER.name}. Name that format, or let the folder end in "
+                f"{MATRIX_FOLDER.suffixes[0]}."
             )
     head, gzipped = first_bytes(path)
     if chosen.folder:

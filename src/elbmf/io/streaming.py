@@ -1,4 +1,4 @@
-"""From any file to a folder of slabs, in little memory.
+"""From any file to a matrix folder, in little memory.
 
 The entries come as a stream. They are put aside on disk as they come, sorted by rows, written, and
 sorted by columns; see `elbmf.io.spill`. What is in memory is the names while the file is read, and
@@ -42,10 +42,10 @@ from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix, TableError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, tell_ones
-from elbmf.matrix.on_disk import FolderWriter, StoredMatrix, array_name
+from elbmf.matrix.on_disk import DiskMatrix, FolderWriter, array_name
 from elbmf.utils.sizes import bytes_of
 
-__all__ = ["DEFAULT_MEMORY", "to_slabs"]
+__all__ = ["DEFAULT_MEMORY", "to_folder"]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Told what is sorted, how many entries are done, and how many there are."""
@@ -64,7 +64,7 @@ _ENTRIES = 1 << 18
 _LINES = 1 << 20
 
 
-def to_slabs(
+def to_folder(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
     *,
@@ -73,8 +73,8 @@ def to_slabs(
     memory_limit: float | str = DEFAULT_MEMORY,
     progress: Progress | None = None,
     **options: Any,
-) -> StoredMatrix:
-    r"""Write a matrix file as a folder of slabs, without having the matrix in memory.
+) -> DiskMatrix:
+    r"""Write a matrix file as a matrix folder, without having the matrix in memory.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def to_slabs(
 
     Returns
     -------
-    StoredMatrix
+    DiskMatrix
         The matrix on disk, with the rows, columns and names that `elbmf.io.read` gives.
 
     Notes
@@ -109,10 +109,10 @@ def to_slabs(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from elbmf.io import to_slabs
+    >>> from elbmf.io import to_folder
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "pairs.tsv").write_text("ann\tmilk\nann\teggs\nbob\tmilk\n")
-    >>> A = to_slabs(folder / "pairs.tsv", folder / "pairs.slabs", layout="pairs")
+    >>> A = to_folder(folder / "pairs.tsv", folder / "pairs.matrix", layout="pairs")
     >>> A.shape, A.ones, A.names(1)
     ((2, 2), 3, ['milk', 'eggs'])
     """
@@ -139,7 +139,7 @@ def to_slabs(
                 _Conversion(path, writer, how, limit, progress).run(stream)
         except TableError as error:
             raise FileFormatError(f"{path}: {error}") from error
-    return StoredMatrix(folder)
+    return DiskMatrix(folder)
 
 
 def _binarized(table: LabelledMatrix, binarize: Any, path: Path) -> LabelledMatrix:
@@ -248,7 +248,7 @@ class _Conversion:
         last = max(int(block.rows.max()), int(block.columns.max()))
         if last >= MOST_LINES:
             raise InputError(
-                f"{self._path}: a folder of slabs has at most {MOST_LINES} rows and as many "
+                f"{self._path}: a matrix folder has at most {MOST_LINES} rows and as many "
                 f"columns, found number {last}. Number rows and columns without gaps."
             )
 

@@ -57,7 +57,7 @@ class LabelledMatrix:
         return int(rows), int(columns)
 
     @property
-    def missing(self) -> int:
+    def n_missing(self) -> int:
         """Number of missing cells."""
         return int(np.isnan(self.values.data).sum()) if self.values.dtype.kind == "f" else 0
 

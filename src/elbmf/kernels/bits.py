@@ -1,7 +1,7 @@
 """Boolean algebra on bit-packed rows: 64 cells to an unsigned word, counted with popcount.
 
 Two packings are used. *Memberships* are the components of one row or column (k bits, usually one
-word); *stretches* are the columns of one component (m bits, m/64 words).
+word); *component_bits* are the columns of one component (m bits, m/64 words).
 """
 
 import numpy as np
@@ -107,66 +107,66 @@ def fresh_hits(indptr, indices, low, high, rows, columns, taken, l, counts):
 
 
 @kernel()
-def fresh_cells(memberships, repeats, low, high, stretches, taken, l, counts):
+def fresh_cells(memberships, repeats, low, high, component_bits, taken, l, counts):
     """Count the cells that component ``l`` covers and none of the ``taken``, and who else has them.
 
     Like `fresh_hits`, but for all cells and on words; row i stands for ``repeats[i]`` equal ones.
     ``memberships`` and ``taken`` are Booleans.
     """
-    k, words = stretches.shape
+    k, words = component_bits.shape
     fresh = np.empty(words, dtype=np.uint64)
     for i in range(low, high):
         if not memberships[i, l]:
             continue
         for w in range(words):
-            fresh[w] = stretches[l, w]
+            fresh[w] = component_bits[l, w]
         for other in range(k):
             if memberships[i, other] and taken[other]:
                 for w in range(words):
-                    fresh[w] &= ~stretches[other, w]
+                    fresh[w] &= ~component_bits[other, w]
         for other in range(k):
             if memberships[i, other] and not taken[other]:
                 total = 0
                 for w in range(words):
-                    total += popcount(fresh[w] & stretches[other, w])
+                    total += popcount(fresh[w] & component_bits[other, w])
                 counts[other] += repeats[i] * total
 
 
 @kernel()
-def _unite(membership, stretches, union):
-    """OR the stretches of the components that are on; return how many are."""
+def _unite(membership, component_bits, union):
+    """OR the packed lines of the components that are on; return how many are."""
     count = 0
     for l in range(membership.shape[0]):
         if membership[l]:
             if count == 0:
                 for w in range(union.shape[0]):
-                    union[w] = stretches[l, w]
+                    union[w] = component_bits[l, w]
             else:
                 for w in range(union.shape[0]):
-                    union[w] |= stretches[l, w]
+                    union[w] |= component_bits[l, w]
             count += 1
     return count
 
 
 @kernel()
-def covered_cells(memberships, low, high, stretches, counts):
+def covered_cells(memberships, low, high, component_bits, counts):
     """Count the covered cells of rows ``low`` to ``high`` into ``counts``."""
-    union = np.empty(stretches.shape[1], dtype=np.uint64)
+    union = np.empty(component_bits.shape[1], dtype=np.uint64)
     for i in range(low, high):
         total = 0
-        if _unite(memberships[i], stretches, union):
+        if _unite(memberships[i], component_bits, union):
             for w in range(union.shape[0]):
                 total += popcount(union[w])
         counts[i] = total
 
 
 @kernel()
-def product_indices(memberships, low, high, stretches, indptr, indices):
+def product_indices(memberships, low, high, component_bits, indptr, indices):
     """Write the columns that rows ``low`` to ``high`` cover into ``indices``, ascending."""
-    union = np.empty(stretches.shape[1], dtype=np.uint64)
+    union = np.empty(component_bits.shape[1], dtype=np.uint64)
     for i in range(low, high):
         at = indptr[i]
-        if _unite(memberships[i], stretches, union):
+        if _unite(memberships[i], component_bits, union):
             for w in range(union.shape[0]):
                 word = union[w]
                 while word:
@@ -177,15 +177,15 @@ def product_indices(memberships, low, high, stretches, indptr, indices):
 
 
 @kernel()
-def changed_cells(memberships, stretches, other_memberships, other_stretches, low, high):
+def changed_cells(memberships, component_bits, other_memberships, other_component_bits, low, high):
     """Count the cells of rows ``low`` to ``high`` that only one of two products covers."""
-    union = np.zeros(stretches.shape[1], dtype=np.uint64)
-    other = np.zeros(stretches.shape[1], dtype=np.uint64)
+    union = np.zeros(component_bits.shape[1], dtype=np.uint64)
+    other = np.zeros(component_bits.shape[1], dtype=np.uint64)
     total = 0
     for i in range(low, high):
-        if not _unite(memberships[i], stretches, union):
+        if not _unite(memberships[i], component_bits, union):
             union[:] = 0
-        if not _unite(other_memberships[i], other_stretches, other):
+        if not _unite(other_memberships[i], other_component_bits, other):
             other[:] = 0
         for w in range(union.shape[0]):
             total += popcount(union[w] ^ other[w])

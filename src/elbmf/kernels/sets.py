@@ -1,4 +1,4 @@
-"""Packed sets: the cells of a stretch or the components of a line, 64 to a word.
+"""Packed sets: the lines of a component or the components of a line, 64 to a word.
 
 All of these are inlined by numba itself: called, they would have their callers count references to
 each array they are given, which for sets of a few words takes as long as what they do.
@@ -35,7 +35,7 @@ class Bits(NamedTuple):
     ----------
     memberships : pair of ndarray of uint64, of shape (length, ceil(k / 64))
         The components of each line.
-    stretches : pair of ndarray of uint64, of shape (k, ceil(length / 64))
+    component_bits : pair of ndarray of uint64, of shape (k, ceil(length / 64))
         The lines of each component.
     pending : pair of ndarray of bool, of shape (length,)
         Lines to be looked at in any case.
@@ -44,7 +44,7 @@ class Bits(NamedTuple):
     """
 
     memberships: tuple[NDArray[np.uint64], NDArray[np.uint64]]
-    stretches: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    component_bits: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     pending: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     stale: NDArray[np.uint64]
 
@@ -102,15 +102,15 @@ def copy_into(target, source):
 
 
 @kernel(inline="always")
-def unite_into(union, stretch):
-    """Add a stretch to what is covered."""
+def unite_into(union, packed):
+    """Add a packed set to what is covered."""
     for w in range(union.shape[0]):
-        union[w] |= stretch[w]
+        union[w] |= packed[w]
 
 
 @kernel(inline="always")
-def unite_from_each_on(stretches, components, later, member=None):
-    """Let ``later[c]`` be the union of the stretches of the ``c``-th component and those after it.
+def unite_from_each_on(component_bits, components, later, member=None):
+    """Let ``later[c]`` be the union of the lines of the ``c``-th component and those after it.
 
     Of those that are ``member`` when that is given; the last of ``later`` is empty.
     """
@@ -118,20 +118,20 @@ def unite_from_each_on(stretches, components, later, member=None):
     later[count, :] = 0
     for c in range(count - 1, -1, -1):
         if member is None or member[c]:
-            stretch = stretches[components[c]]
+            packed = component_bits[components[c]]
             for w in range(later.shape[1]):
-                later[c, w] = later[c + 1, w] | stretch[w]
+                later[c, w] = later[c + 1, w] | packed[w]
         else:
             copy_into(later[c], later[c + 1])
 
 
 @kernel(inline="always")
-def count_fresh(row, stretch, covered, later=None):
-    """Count the ones, and all cells, of a stretch that are not covered, nor will be later."""
+def count_fresh(row, packed, covered, later=None):
+    """Count the ones, and all cells, of a packed set that are not covered, nor will be later."""
     ones = 0
     cells = 0
     for w in range(row.shape[0]):
-        fresh = stretch[w] & ~(covered[w] if later is None else covered[w] | later[w])
+        fresh = packed[w] & ~(covered[w] if later is None else covered[w] | later[w])
         ones += popcount(fresh & row[w])
         cells += popcount(fresh)
     return ones, cells

@@ -37,7 +37,7 @@ class BooleanMatrix:
         Where each row starts in ``indices``.
     indices : ndarray of integers
         Columns of the ones, ascending within each row and without duplicates.
-    hidden : BooleanMatrix, optional
+    missing : BooleanMatrix, optional
         Of the same shape; its ones are the missing cells, none of which is a one of this matrix.
         No missing cells are the same as None.
 
@@ -51,14 +51,14 @@ class BooleanMatrix:
         shape: tuple[int, int],
         indptr: NDArray[np.int64],
         indices: NDArray[np.integer[Any]],
-        hidden: "BooleanMatrix | None" = None,
+        missing: "BooleanMatrix | None" = None,
     ) -> None:
         self.shape = shape
         self.indptr = indptr
         self.indices = indices
-        if hidden is not None:
-            _require_shape(hidden, shape)
-        self.hidden = hidden if hidden is not None and hidden.ones else None
+        if missing is not None:
+            _require_shape(missing, shape)
+        self.missing = missing if missing is not None and missing.ones else None
         self._lines: dict[int, Pattern] = {}
 
     @property
@@ -72,9 +72,14 @@ class BooleanMatrix:
         return self.shape[0] * self.shape[1]
 
     @property
+    def n_missing(self) -> int:
+        """Number of missing cells."""
+        return self.missing.ones if self.missing is not None else 0
+
+    @property
     def known(self) -> int:
         """Number of cells that are not missing."""
-        return self.cells - (self.hidden.ones if self.hidden is not None else 0)
+        return self.cells - self.n_missing
 
     @property
     def density(self) -> float:
@@ -89,7 +94,7 @@ class BooleanMatrix:
     def _checksums(self) -> list[list[int]]:
         """Return those that the files of the rows would have, were the matrix stored."""
         found = []
-        for pattern in (self, self.hidden):
+        for pattern in (self, self.missing):
             if pattern is not None:
                 found.append(checksums_of([pattern.indptr], np.int64))
                 ones = pattern.indices[: pattern.ones]
@@ -99,7 +104,7 @@ class BooleanMatrix:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        missing = f", {self.hidden.ones} missing" if self.hidden is not None else ""
+        missing = f", {self.n_missing} missing" if self.n_missing else ""
         return f"<BooleanMatrix {n}×{m}, {self.ones} ones{missing}, density {self.density:.4g}>"
 
     @classmethod
@@ -128,7 +133,9 @@ class BooleanMatrix:
         mask = None if missing is None else cls.mask(missing)
         if isinstance(X, BooleanMatrix):
             # What was read once is 0/1 already.
-            return X if mask is None else cls._from_sparse(X.to_csr(), None, _union(X.hidden, mask))
+            return (
+                X if mask is None else cls._from_sparse(X.to_csr(), None, _union(X.missing, mask))
+            )
         if binarize is not None and not np.isfinite(binarize):
             raise InputError(f"binarize must be a finite threshold or None; got {binarize!r}.")
         if sparse.issparse(X):
@@ -149,7 +156,7 @@ class BooleanMatrix:
             ) from None
         except InputError as error:
             raise InputError(f"missing must be a 0/1 mask: {error}") from None
-        if mask.hidden is not None:
+        if mask.missing is not None:
             raise InputError(
                 "missing must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where an "
                 "entry is missing and 0 or False elsewhere, e.g. missing=np.isnan(X)."
@@ -197,7 +204,7 @@ class BooleanMatrix:
 
         if masked.any():
             mask = _union(cls(shape, *part(masked)), mask)
-        return cls(shape, *part(keep), hidden=mask)
+        return cls(shape, *part(keep), missing=mask)
 
     @classmethod
     def _from_dense(
@@ -228,7 +235,7 @@ class BooleanMatrix:
                 raise NotBooleanError(block[rows, columns], rows + start, columns)
             ones.add(keep)
             missing.add(masked)
-        return cls((n, m), *ones.pattern(), hidden=cls((n, m), *missing.pattern()))
+        return cls((n, m), *ones.pattern(), missing=cls((n, m), *missing.pattern()))
 
     def to_csr(self, dtype: Any = np.bool_) -> sparse.csr_array:
         """Return a scipy sparse array with stored ones."""
@@ -254,7 +261,7 @@ class BooleanMatrix:
     def missing_lines(self, axis: int) -> Pattern:
         """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
         nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-        return (self.hidden or BooleanMatrix(self.shape, *nowhere)).lines(axis)
+        return (self.missing or BooleanMatrix(self.shape, *nowhere)).lines(axis)
 
     def allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Return zeros, for something that is as large as the data: made where the data lies."""

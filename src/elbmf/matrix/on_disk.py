@@ -36,9 +36,9 @@ from elbmf.utils.threads import available_cores
 
 __all__ = [
     "NOTE",
+    "DiskMatrix",
     "FolderWriter",
     "PagedMatrix",
-    "StoredMatrix",
     "array_name",
     "memory_needed",
     "paged",
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 NOTE = "matrix.json"
-_FORMAT, _VERSION = "elbmf slabs", 1
+_FORMAT, _VERSION = "elbmf matrix", 1
 SIDES = ("rows", "columns")
 _WHAT = _STARTS, _ONES = ("starts", "ones")
 _MISSING = "missing"
@@ -71,7 +71,7 @@ class FolderWriter:
         self.path = Path(path)
         if self.path.exists():
             if not (self.path / NOTE).is_file():
-                raise InputError(f"{self.path}: is there, and is no folder of slabs. Move it away.")
+                raise InputError(f"{self.path}: is there, and is no matrix folder. Move it away.")
             if not overwrite:
                 raise InputError(f"{self.path}: is there already. Choose another name.")
         self.part = self.path.with_name(f"{self.path.name}.part")
@@ -172,7 +172,7 @@ def store(
     column_names: Sequence[str] | None = None,
     *,
     overwrite: bool = False,
-) -> "StoredMatrix":
+) -> "DiskMatrix":
     """Write a matrix that is in memory to a folder, and open it there.
 
     Parameters
@@ -187,7 +187,7 @@ def store(
         Replace such a folder.
     """
     with FolderWriter(path, overwrite=overwrite) as writer:
-        for pattern, missing in ((A, False), (A.hidden, True)):
+        for pattern, missing in ((A, False), (A.missing, True)):
             if pattern is not None:
                 for side in (0, 1):
                     starts, ones = pattern.lines(side)
@@ -195,11 +195,11 @@ def store(
                     writer.pattern(side, starts, whole, A.shape[1 - side], missing=missing)
         writer.names(0, row_names)
         writer.names(1, column_names)
-        writer.note(A.shape, A.ones, A.hidden.ones if A.hidden is not None else 0)
-    return StoredMatrix(path)
+        writer.note(A.shape, A.ones, A.n_missing)
+    return DiskMatrix(path)
 
 
-class StoredMatrix(BooleanMatrix):
+class DiskMatrix(BooleanMatrix):
     """A matrix in a folder.
 
     Parameters
@@ -223,13 +223,13 @@ class StoredMatrix(BooleanMatrix):
         self._verified = False
         self._note = _read_note(self.path)
         n, m = (int(length) for length in self._note["shape"])
-        hidden = None
+        missing = None
         if self._note["missing"]:
             starts, ones = (sides := self._sides(missing=True))[0]
-            hidden = BooleanMatrix((n, m), starts, ones[: self._note["missing"]])
-            hidden._lines.update(sides)
+            missing = BooleanMatrix((n, m), starts, ones[: self._note["missing"]])
+            missing._lines.update(sides)
         starts, ones = (sides := self._sides())[0]
-        super().__init__((n, m), starts, ones[: self._note["ones"]], hidden)
+        super().__init__((n, m), starts, ones[: self._note["ones"]], missing)
         self._lines.update(sides)
 
     def names(self, side: int, first: int | None = None) -> list[str] | None:
@@ -288,7 +288,7 @@ class StoredMatrix(BooleanMatrix):
         FileFormatError
             If one differs; says where.
         """
-        for missing, pattern in ((False, self), (True, self.hidden)):
+        for missing, pattern in ((False, self), (True, self.missing)):
             if pattern is None:
                 continue
             starts, ones = pattern.lines(side)
@@ -348,13 +348,13 @@ def _read_note(folder: Path) -> dict[str, Any]:
         version = note["version"]
     except FileNotFoundError:
         raise FileFormatError(
-            f"{folder}: expected a folder of slabs, which has a file {NOTE}; it has none. Make one "
+            f"{folder}: expected a matrix folder, which has a file {NOTE}; it has none. Make one "
             f"with: elbmf convert DATA {folder}"
         ) from None
     except (ValueError, KeyError, TypeError, NotADirectoryError):
         known = False
     if not known:
-        raise FileFormatError(f"{path}: is no note of a folder of slabs. Convert the data again.")
+        raise FileFormatError(f"{path}: is no note of a matrix folder. Convert the data again.")
     if version > _VERSION:
         raise FileFormatError(
             f"{path}: has version {version}, which is newer than this program knows "
@@ -370,7 +370,7 @@ _WIDE = 4
 _PRODUCTS = 32
 
 
-class PagedMatrix(StoredMatrix):
+class PagedMatrix(DiskMatrix):
     """A stored matrix, of which only a part is in memory at any time.
 
     Parameters
@@ -386,7 +386,7 @@ class PagedMatrix(StoredMatrix):
         self._keeper = keeper
         beside = self.path.absolute().parent
         self.scratch = beside if os.access(beside, os.W_OK) else Path(tempfile.gettempdir())
-        for pattern in (self, self.hidden):
+        for pattern in (self, self.missing):
             if pattern is not None:
                 for array in (array for side in (0, 1) for array in pattern.lines(side)):
                     keeper.keep(array)
@@ -410,12 +410,12 @@ def paged(A: BooleanMatrix, limit: int) -> Iterator[PagedMatrix]:
         Bytes by which the program may grow.
     """
     with MemoryKeeper(limit) as keeper:
-        if isinstance(A, StoredMatrix):
+        if isinstance(A, DiskMatrix):
             A.verify()
             yield PagedMatrix(A.path, keeper)
             return
         with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
-            path = Path(folder) / "matrix.slabs"
+            path = Path(folder) / "data.matrix"
             store(A, path)
             yield PagedMatrix(path, keeper)
 
@@ -437,7 +437,6 @@ def memory_needed(A: BooleanMatrix, k: int, itemsize: int) -> int:
     # The slabs, or the same cells as bits where that is less; both sides for the local search.
     indices = A.ones * np.dtype(A.index_type(short)).itemsize
     data = min(indices, cells_as_bits) + 2 * _WIDE * A.ones
-    if A.hidden is not None:
-        data += 3 * _WIDE * A.hidden.ones
+    data += 3 * _WIDE * A.n_missing
     # Two iterates of each factor, and the products with the data.
     return data + k * itemsize * (2 * long + (2 + _PRODUCTS) * short)

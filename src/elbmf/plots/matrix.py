@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, stretches
+from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
@@ -102,7 +102,7 @@ class View:
     grid : ErrorGrid
         The counts.
     row_runs, column_runs : ndarray of int64, of shape (k, 2)
-        Where a stretch of each component begins and ends among the rows and columns as they are
+        Where a run of each component begins and ends among the rows and columns as they are
         shown, see `_runs`; both the same where it has none.
     """
 
@@ -201,19 +201,19 @@ def _rgb(colour: str) -> NDArray[np.float64]:
 
 
 def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one stretch of neighbouring lines for each component.
+    """Return one run of neighbouring lines for each component.
 
     In an order by blocks, lines stand with the first of their components: where most of these are
     of this component, and as far as its members go from there. A component that is the first of no
-    line has its longest stretch.
+    line has its longest run.
     """
     runs = np.zeros((members.shape[1], 2), dtype=np.int64)
     taken = np.zeros(len(members), dtype=np.bool_)
     for component in components:
         inside = members[:, component]
-        starts, ends = stretches(np.flatnonzero(inside))
+        starts, ends = runs(np.flatnonzero(inside))
         if starts.size:
-            firsts, lasts = stretches(np.flatnonzero(inside & ~taken))
+            firsts, lasts = runs(np.flatnonzero(inside & ~taken))
             if firsts.size:
                 begin = firsts[np.argmax(lasts - firsts)]
                 at = np.searchsorted(starts, begin, side="right") - 1
@@ -225,7 +225,7 @@ def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[
 
 
 def _apart(runs: NDArray[np.int64], distance: float) -> list[int]:
-    """Return components whose middles keep a distance from each other, long stretches first."""
+    """Return components whose middles keep a distance from each other, long runs first."""
     chosen: list[int] = []
     middles = runs.mean(axis=1) if len(runs) else np.zeros(0)
     lengths = runs[:, 1] - runs[:, 0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from elbmf.relaxation.kernels.half_step import descend, half_step, settle
+from elbmf.relaxation.kernels.half_step import gradient_step, half_step, settle
 from elbmf.relaxation.kernels.products import LANES
 from elbmf.relaxation.regularizers import Regularizer
 from elbmf.utils.aligned import aligned_zeros
@@ -298,7 +298,7 @@ class HalfStep:
         operator, kappa, lam = self.regularizer.arguments(*self.strength, current.dtype)
         if operator is not None:
             return Tally(*half_step(*downhill, operator, kappa, lam, product, *scratch))
-        descend(*downhill, product, *scratch)
+        gradient_step(*downhill, product, *scratch)
         fresh = self.regularizer.formula(np, product, kappa, lam)
         return Tally(*settle(current, np.ascontiguousarray(fresh, dtype=current.dtype)))
 

@@ -26,7 +26,7 @@ from elbmf.relaxation.half_step import (
 )
 from elbmf.relaxation.regularizers import Regularizer
 from elbmf.relaxation.schedules import Schedule
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["State", "ipalm"]
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(Report):
+class State(FitProgress):
     """The iterates after an epoch, and what is known of them without another look at the data.
 
     The ``iteration`` is t, the ``loss`` ‖A − UV‖², each cell with its weight: none for missing

@@ -53,7 +53,7 @@ def threshold_costs(
     Parameters
     ----------
     A : BooleanMatrix
-        The data; hidden cells count for nothing.
+        The data; missing cells count for nothing.
     U : ndarray of shape (n, k)
     Vt : ndarray of shape (m, k)
         Relaxed factors, V transposed.
@@ -77,13 +77,13 @@ def threshold_costs(
     starts = np.searchsorted(components, np.arange(of_V.shape[0] + 1))
     above = (starts, columns.astype(np.uint32), of_V[components, columns], of_V.shape[1])
     ones = (A.indptr, A.indices)
-    hidden = (A.indptr[:0], A.indices[:0])
-    if A.hidden is not None:
-        hidden = (A.hidden.indptr, A.hidden.indices)
+    missing = (A.indptr[:0], A.indices[:0])
+    if A.missing is not None:
+        missing = (A.missing.indptr, A.missing.indices)
 
     def look(low: int, high: int) -> NDArray[np.int64]:
         changes = np.zeros((count + 1, count + 1), dtype=np.int64)
-        add_changes(ones, hidden, low, high, levels, above, weights.missed, weights.extra, changes)
+        add_changes(ones, missing, low, high, levels, above, weights.missed, weights.extra, changes)
         return changes
 
     changes = np.sum(over_ranges(look, A.shape[0], n_jobs), axis=0)

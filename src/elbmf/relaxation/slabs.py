@@ -339,8 +339,8 @@ def uncut(
     slab = IndexSlab(0, matrix.shape[axis], matrix.shape[1 - axis], indptr, indices)
     if weight_of_ones != 1:
         slab.reweigh(Reweighed(indptr, indices, value=1, excess=weight_of_ones - 1))
-    if matrix.hidden is not None:
-        slab.reweigh(Reweighed(*matrix.hidden.lines(axis), value=0, excess=-1.0))
+    if matrix.missing is not None:
+        slab.reweigh(Reweighed(*matrix.missing.lines(axis), value=0, excess=-1.0))
     heaviest = heaviest_weight(matrix.ones, weight_of_ones)
     return SlabbedMatrix(matrix.shape, matrix.ones, axis, (slab,), heaviest)
 
@@ -417,8 +417,8 @@ def worthwhile_edges(
     work = _zeros_before(ones, n_resident) if complement else ones
     if weight_of_ones != 1:
         work = work + ones
-    if matrix.hidden is not None:
-        work = work + matrix.hidden.lines(axis)[0]
+    if matrix.missing is not None:
+        work = work + matrix.missing.lines(axis)[0]
     count = min(storage.worthwhile(work, n_resident), _power_of_two(max(most, _MOST_SLABS)))
     return _boundaries(work, count)
 

@@ -54,7 +54,7 @@ def axis_of(side: Side, kept: Ints, longest: int) -> Axis:
         Characters of a name.
     """
     held = side.held[kept]
-    # Where the entries of each kept line are, one stretch after the other.
+    # Where the entries of each kept line are, one run after the other.
     ends = np.cumsum(held)
     at = np.repeat(side.starts[kept] - ends + held, held) + np.arange(held.sum())
     names = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.analysis import stretches
+from elbmf.analysis import runs
 from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, Span
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
@@ -139,7 +139,7 @@ class _Lists:
         ]
 
     def spans(self, at: int) -> list[Span]:
-        """Return the longest stretches of the component as it is shown, the longest first."""
-        begins, ends = stretches(np.sort(self._side.place[self._side.members[at][0]]))
+        """Return the longest runs of the component as it is shown, the longest first."""
+        begins, ends = runs(np.sort(self._side.place[self._side.members[at][0]]))
         longest = np.argsort(begins - ends, kind="stable")[: self._limits.spans]
         return list(zip(begins[longest].tolist(), ends[longest].tolist(), strict=True))

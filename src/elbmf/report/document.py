@@ -162,7 +162,7 @@ class Component(TypedDict):
     ``precision`` is the share of its cells that are ones, ``recall`` of all ones those it covers.
     ``top_*`` are its members, those first that fit best; ``weak_*`` the members that fit worst;
     ``near_*`` lines outside that would fit best. ``row_spans`` and ``column_spans`` are the
-    stretches of its lines in the order in which the matrix is shown, the longest ones, the longest
+    runs of its lines in the order in which the matrix is shown, the longest ones, the longest
     first. ``block`` is a grid of the component alone, best members first.
     """
 

@@ -53,7 +53,7 @@ def summary_of(
     ones, missing = noted.get("ones"), int(noted.get("missing") or 0)
     missed, extra, measures = _noted_errors(info)
     if facts.A is not None and facts.cover is not None:
-        ones, missing = facts.A.ones, facts.A.cells - facts.A.known
+        ones, missing = facts.A.ones, facts.A.n_missing
         missed, extra = facts.cover.missed, facts.cover.extra
         measures = _finite(measures_of(facts.cover))
     known = rows * columns - missing

@@ -16,7 +16,7 @@ from elbmf.boolean.product import Bools, boolean_array, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.search.kernels.descent import descend, share_cells
+from elbmf.search.kernels.coordinate_descent import descend, share_cells
 from elbmf.search.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
 from elbmf.search.kernels.moves import shrink
 from elbmf.utils.threads import over_ranges
@@ -60,7 +60,7 @@ class LocalSearch:
     Parameters
     ----------
     A : BooleanMatrix
-        The data; hidden cells count for nothing.
+        The data; missing cells count for nothing.
     weights : Weights
         What the two kinds of error cost.
     n_jobs : int, optional
@@ -147,12 +147,12 @@ class LocalSearch:
         What it took is added to ``work``. ``afresh`` also tries memberships built from nothing.
         """
         bits = factors.bits
-        stretches = bits.stretches[1 - axis]
+        component_bits = bits.component_bits[1 - axis]
         k = factors.n_slots
         overlaps = np.empty((0, 0), dtype=np.int64)
         if self.lines[axis].words.shape[0] == 0:
             overlaps = np.empty((k, k), dtype=np.int64)
-            share_cells(stretches, overlaps)
+            share_cells(component_bits, overlaps)
 
         def improve(low: int, high: int) -> tuple[int, Any, Any]:
             changed = np.zeros_like(factors.every)
@@ -162,7 +162,7 @@ class LocalSearch:
                 low,
                 high,
                 bits.memberships[1 - axis],
-                stretches,
+                component_bits,
                 overlaps,
                 factors.every,
                 bits.stale[axis],
@@ -185,7 +185,7 @@ class LocalSearch:
         bits.stale[axis] = 0
         bits.stale[1 - axis] |= changed
         for l in np.flatnonzero(unpack(changed[None], k)[0]):
-            gather_column(bits.memberships[axis], l, bits.stretches[axis][l])
+            gather_column(bits.memberships[axis], l, bits.component_bits[axis][l])
         factors.cost -= gained
         return bool(changed.any()), gained
 
@@ -208,7 +208,9 @@ def lines_of(A: BooleanMatrix, axis: int) -> Lines:
     index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
     indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
     nothing = np.empty(0, dtype=np.int64)
-    hidden_indptr, hidden_indices = (nothing, nothing) if A.hidden is None else A.hidden.lines(axis)
+    hidden_indptr, hidden_indices = (
+        (nothing, nothing) if A.missing is None else A.missing.lines(axis)
+    )
     lines = Lines(
         indptr,
         _as_type(A, indices, index),
@@ -249,7 +251,7 @@ def refine(
     Parameters
     ----------
     A : BooleanMatrix
-        The data; hidden cells count for nothing.
+        The data; missing cells count for nothing.
     U : ndarray of bool, of shape (n, k)
     V : ndarray of bool, of shape (k, m)
         Factors to start from; left as they are.
@@ -286,7 +288,7 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
         raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
     weights = weights or Weights()
     lines = lines_of(A, 0)
-    others, stretches = pack(V.T), pack(V)
+    others, component_bits = pack(V.T), pack(V)
     memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
     every = np.full(others.shape[1], ~np.uint64(0))
     pending = np.ones(A.shape[0], dtype=np.bool_)
@@ -296,7 +298,7 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
             low,
             high,
             others,
-            stretches,
+            component_bits,
             np.empty((0, 0), dtype=np.int64),
             every,
             every,
@@ -331,13 +333,13 @@ def agree(
     ndarray of bool, of shape (n, k)
     """
     weights = weights or Weights()
-    lines, stretches = lines_of(A, 0), pack(V)
+    lines, component_bits = lines_of(A, 0), pack(V)
 
     def costs(memberships: Bools) -> NDArray[np.int64]:
         packed, result = pack(memberships), np.empty(A.shape[0], dtype=np.int64)
         pair = (weights.missed, weights.extra)
         over_ranges(
-            lambda low, high: line_costs(lines, low, high, packed, stretches, *pair, result),
+            lambda low, high: line_costs(lines, low, high, packed, component_bits, *pair, result),
             A.shape[0],
             n_jobs,
         )

@@ -18,7 +18,7 @@ from elbmf.boolean.product import Bools, Words, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.relaxation.engines.cluster.hold import Held
-from elbmf.search.kernels.descent import share_cells
+from elbmf.search.kernels.coordinate_descent import share_cells
 from elbmf.search.kernels.lines import improve_lines
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import NODES, NODES_AT_LAST, describe, lines_of, negligible_gain
@@ -94,12 +94,12 @@ class ClusterSearch:
                 afresh = True
 
     def _improve_streamed(self, *, afresh: bool) -> bool:
-        stretches = pack(np.ascontiguousarray(self.resident.T))
+        component_bits = pack(np.ascontiguousarray(self.resident.T))
         overlaps = np.empty((self._k, self._k), dtype=np.int64)
-        share_cells(stretches, overlaps)
+        share_cells(component_bits, overlaps)
         gained, changed = self.A.fleet.change(
             _improve,
-            *(pack(self.resident), stretches, overlaps, self._stale, self._weights, afresh),
+            *(pack(self.resident), component_bits, overlaps, self._stale, self._weights, afresh),
             fold=_Improved.plus,
         )
         self._stale = np.zeros_like(self._stale)
@@ -209,7 +209,7 @@ def _cover(held: Held, resident: Bools) -> Cover:
 def _improve(
     held: Held,
     others: Words,
-    stretches: Words,
+    component_bits: Words,
     overlaps: NDArray[np.int64],
     stale: Words,
     weights: Weights,
@@ -226,7 +226,7 @@ def _improve(
         0,
         held.piece.shape[0],
         others,
-        stretches,
+        component_bits,
         overlaps if work.lines.words.shape[0] == 0 else overlaps[:0, :0],
         every,
         stale,
@@ -257,8 +257,8 @@ def _scores(
     scores = cells[which]
     others = distinct[which]
     add_marked(*piece.lines(0), memberships, others, l, weights.missed + weights.extra, scores)
-    if piece.hidden is not None:
-        add_marked(*piece.hidden.lines(0), memberships, others, l, weights.extra, scores)
+    if piece.missing is not None:
+        add_marked(*piece.missing.lines(0), memberships, others, l, weights.extra, scores)
     return scores
 
 

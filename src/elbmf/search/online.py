@@ -253,7 +253,7 @@ def pay_elsewhere(A: BooleanMatrix, U: Bools, V: Bools, weights: Weights | None 
 
 def _voters(A: BooleanMatrix) -> NDArray[np.int64]:
     """Return the rows, of those with few copies only the first."""
-    patterns = [A] if A.hidden is None else [A, A.hidden]
+    patterns = [A] if A.missing is None else [A, A.missing]
     contents = [
         tuple(each.indices[each.indptr[i] : each.indptr[i + 1]].tobytes() for each in patterns)
         for i in range(A.shape[0])
@@ -286,26 +286,26 @@ def _empty(n_columns: int) -> BooleanMatrix:
 def _row_cells(A: BooleanMatrix) -> NDArray[np.int64]:
     """Return the number of ones and missing cells of each row."""
     cells = np.diff(A.indptr)
-    return cells if A.hidden is None else cells + np.diff(A.hidden.indptr)
+    return cells if A.missing is None else cells + np.diff(A.missing.indptr)
 
 
 def _selected(A: BooleanMatrix, rows: NDArray[np.int64]) -> BooleanMatrix:
     """Return some rows of a matrix."""
-    hidden = None if A.hidden is None else _selected(A.hidden, rows)
+    missing = None if A.missing is None else _selected(A.missing, rows)
     some = A.to_csr()[rows]
     return BooleanMatrix(
-        (rows.size, A.shape[1]), some.indptr.astype(np.int64), some.indices, hidden
+        (rows.size, A.shape[1]), some.indptr.astype(np.int64), some.indices, missing
     )
 
 
 def _stacked(A: BooleanMatrix, B: BooleanMatrix) -> BooleanMatrix:
     """Return the rows of one matrix above those of another."""
-    hidden = None
-    if A.hidden is not None or B.hidden is not None:
-        hidden = _stacked(A.hidden or _nowhere(A), B.hidden or _nowhere(B))
+    missing = None
+    if A.missing is not None or B.missing is not None:
+        missing = _stacked(A.missing or _nowhere(A), B.missing or _nowhere(B))
     shape = (A.shape[0] + B.shape[0], A.shape[1])
     indptr = np.concatenate([A.indptr, A.indptr[-1] + B.indptr[1:]])
-    return BooleanMatrix(shape, indptr, np.concatenate([A.indices, B.indices]), hidden)
+    return BooleanMatrix(shape, indptr, np.concatenate([A.indices, B.indices]), missing)
 
 
 def _nowhere(A: BooleanMatrix) -> BooleanMatrix:
@@ -314,5 +314,5 @@ def _nowhere(A: BooleanMatrix) -> BooleanMatrix:
 
 
 def _widened(A: BooleanMatrix, n_columns: int) -> BooleanMatrix:
-    hidden = None if A.hidden is None else _widened(A.hidden, n_columns)
-    return BooleanMatrix((A.shape[0], n_columns), A.indptr, A.indices, hidden)
+    missing = None if A.missing is None else _widened(A.missing, n_columns)
+    return BooleanMatrix((A.shape[0], n_columns), A.indptr, A.indices, missing)

@@ -1,6 +1,6 @@
 """Counting into the bins of a grid, and the support that lines lend to components.
 
-Memberships and stretches are packed as in `elbmf.kernels.bits`.
+Memberships and component_bits are packed as in `elbmf.kernels.bits`.
 """
 
 import numpy as np
@@ -35,13 +35,13 @@ def ones_in_bins(indptr, indices, places, edges, low, high, column_bins, rows, c
 
 
 @kernel()
-def covered_in_bins(places, edges, low, high, rows, stretches, bin_words, covered):
+def covered_in_bins(places, edges, low, high, rows, component_bits, bin_words, covered):
     """Count the covered cells of the rows in bins ``low`` to ``high``.
 
     The columns of bin c are the bits of words ``bin_words[c]`` to ``bin_words[c + 1]`` of the
-    stretches. Rows in the same components that follow each other are worked out once.
+    component_bits. Rows in the same components that follow each other are worked out once.
     """
-    k, words = stretches.shape
+    k, words = component_bits.shape
     bins = bin_words.shape[0] - 1
     union = np.zeros(words, dtype=np.uint64)
     counts = np.zeros(bins, dtype=np.int64)
@@ -60,7 +60,7 @@ def covered_in_bins(places, edges, low, high, rows, stretches, bin_words, covere
                 for l in range(k):
                     if (rows[i, l >> 6] >> np.uint64(l & 63)) & np.uint64(1):
                         for w in range(words):
-                            union[w] |= stretches[l, w]
+                            union[w] |= component_bits[l, w]
                 for c in range(bins):
                     total = 0
                     for w in range(bin_words[c], bin_words[c + 1]):

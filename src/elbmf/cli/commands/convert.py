@@ -23,7 +23,7 @@ from elbmf.io import (
     LabelledMatrix,
     boolean_values,
     format_of,
-    to_slabs,
+    to_folder,
     write,
 )
 from elbmf.io.delimited import CSV, TSV, holds_pairs
@@ -44,10 +44,10 @@ examples:
   elbmf convert data.csv data.npz
   elbmf convert counts.h5ad data.mtx --binarize 0
   elbmf convert pairs.tsv wide.csv --layout pairs
-  elbmf convert pairs.tsv.gz data.slabs
+  elbmf convert pairs.tsv.gz data.matrix
 
-A folder of slabs (.slabs) is made without having the matrix in memory, and taken in place of a
-file by all commands: 'elbmf fit data.slabs --memory-limit 300MB' works on it from the disk.
+A matrix folder (.matrix) is made without having the matrix in memory, and taken in place of a
+file by all commands: 'elbmf fit data.matrix --memory-limit 300MB' works on it from the disk.
 
 formats:
 {_FORMATS}"""
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         type=memory,
         metavar="SIZE",
         default=DEFAULT_MEMORY,
-        help="memory for making a folder of slabs, beyond that of the program "
+        help="memory for making a matrix folder, beyond that of the program "
         f"(default: {DEFAULT_MEMORY})",
     )
     add_binarize(parser)
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     }
     chosen.check_options(options, action="write")
     if chosen.folder:
-        return _to_slabs(args, output, console)
+        return _to_folder(args, output, console)
     table = read_matrix(args.data, args)
     if args.binarize is not None:
         values = boolean_values(boolean(table, args.binarize, args.data))
@@ -101,11 +101,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not chosen.keeps_names and (table.row_names or table.column_names):
         console.warn(f"{output}: the format {chosen.name} does not keep all names.")
     write(output, table, format=args.output_format, **options)
-    _tell(console, output, table.shape, table.values.nnz - table.missing, table.missing)
+    _tell(console, output, table.shape, table.values.nnz - table.n_missing, table.n_missing)
     return 0
 
 
-def _to_slabs(args: argparse.Namespace, output: Path, console: Console) -> int:
+def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
     if args.binarize is not None and elementwise(args.binarize) is None:
         console.note(
             f"{args.data}: --binarize {args.binarize} looks at all values, so the whole matrix is "
@@ -123,7 +123,7 @@ def _to_slabs(args: argparse.Namespace, output: Path, console: Console) -> int:
             )
     progress = FileProgress(console)
     with watching(progress.read), ending_well():
-        A = to_slabs(
+        A = to_folder(
             args.data,
             output,
             format=args.format,
@@ -132,7 +132,7 @@ def _to_slabs(args: argparse.Namespace, output: Path, console: Console) -> int:
             progress=progress.sorted,
             **options,
         )
-    _tell(console, output, A.shape, A.ones, A.cells - A.known)
+    _tell(console, output, A.shape, A.ones, A.n_missing)
     return 0
 
 

@@ -23,10 +23,10 @@ from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
-from elbmf.utils.callbacks import Report
 from elbmf.utils.oddities import NO_ZEROS, without_zeros
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
 
@@ -40,7 +40,7 @@ examples:
   zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
   elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
-  elbmf fit big.slabs --scheduler tcp://127.0.0.1:8786 -k 20 -o result
+  elbmf fit big.matrix --scheduler tcp://127.0.0.1:8786 -k 20 -o result
 
 The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns,
 --report a page for a browser.
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-        if without_zeros(A.ones, A.cells, A.cells - A.known):
+        if without_zeros(A.ones, A.cells, A.n_missing):
             console.warn(NO_ZEROS)
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             if not interrupt.requested:
                 kept.close()
         described = summary.components(A, model)
-        here = A if isinstance(A, BooleanMatrix) else StoredMatrix(args.data)
+        here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
@@ -160,7 +160,7 @@ def fitted_model(
     noted = noted_parameters(estimator)
     progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
 
-    def observe(report: Report) -> bool:
+    def observe(report: FitProgress) -> bool:
         progress(report)
         return interrupt.requested
 

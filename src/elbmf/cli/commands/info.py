@@ -11,8 +11,8 @@ from elbmf.cli.figures import matrix_figures
 from elbmf.cli.matrices import add_reader_options, other_columns, read_matrix
 from elbmf.cli.tables import figures, shorten, table
 from elbmf.errors import InputError
-from elbmf.io import SavedModel, is_slabs
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.io import SavedModel, is_matrix_folder
+from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.utils.oddities import NO_ZEROS, without_zeros
 from elbmf.utils.text import number, size_text
 
@@ -22,7 +22,7 @@ EXAMPLES = """\
 examples:
   elbmf info data.csv
   elbmf info data.csv --json
-  elbmf info data.slabs --verify
+  elbmf info data.matrix --verify
   elbmf info result           (a folder that 'elbmf fit' or 'elbmf rank' saved)"""
 
 
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("data", metavar="DATA", help="a matrix file, or the folder of a result")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--verify", action="store_true", help="compare a folder of slabs with its checksums"
+        "--verify", action="store_true", help="compare a matrix folder with its checksums"
     )
     add_reader_options(parser)
 
@@ -41,15 +41,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Tell a folder from a file and describe it."""
     if args.verify:
         _verify(args, console)
-    if Path(args.data).is_dir() and not is_slabs(Path(args.data)):
+    if Path(args.data).is_dir() and not is_matrix_folder(Path(args.data)):
         model = models.load(args.data)
         if args.json:
             console.result_json(_model_figures(model))
         else:
             console.result(_model_text(model))
         return 0
-    if is_slabs(Path(args.data)):
-        args.format = "slabs"
+    if is_matrix_folder(Path(args.data)):
+        args.format = "folder"
     matrix = read_matrix(args.data, args)
     found = matrix_figures(matrix)
     if args.json:
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _verify(args: argparse.Namespace, console: Console) -> None:
     """Compare a folder with its checksums."""
-    if not is_slabs(Path(args.data)):
-        raise InputError(f"{args.data}: is no folder of slabs, which alone has checksums.")
-    StoredMatrix(args.data).verify()
+    if not is_matrix_folder(Path(args.data)):
+        raise InputError(f"{args.data}: is no matrix folder, which alone has checksums.")
+    DiskMatrix(args.data).verify()
     console.note(f"{args.data}: all is as it was written.")
 
 

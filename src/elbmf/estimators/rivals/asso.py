@@ -23,7 +23,7 @@ from elbmf.estimators.rivals.kernels.associations import (
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.ranks.path import Nested, Steps
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]
@@ -83,8 +83,8 @@ class Asso(BooleanFactorizer):
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `Report` after each component, or after all that some thresholds lead to when
-        several are tried; a true return value ends the fit at once, with what was found so far.
+        Called with a `FitProgress` after each component, or after all that some thresholds lead to
+        when several are tried; a true return value ends the fit at once, with what was found so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -138,7 +138,7 @@ stages_
         transpose: bool | Literal["auto"] = "auto",
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -198,7 +198,7 @@ stages_
         def tell(stage: str, count: int, total: int, cost: int) -> bool:
             nonlocal stopped
             stopped = self._tell(
-                Report(
+                FitProgress(
                     stage=stage,
                     iteration=count,
                     loss=cost / weights.missed,
@@ -259,7 +259,7 @@ class _Side(NamedTuple):
     transposed: bool
     shape: tuple[int, int]
     ones: tuple[Pattern, Pattern]
-    hidden: tuple[Pattern, Pattern]
+    missing: tuple[Pattern, Pattern]
     weights: Weights
     associations: "_Associations"
 
@@ -322,13 +322,13 @@ class _Associations(NamedTuple):
 
 
 def _associations(
-    rows: Pattern, columns: Pattern, hidden: Pattern, threshold: float, threads: int | None
+    rows: Pattern, columns: Pattern, missing: Pattern, threshold: float, threads: int | None
 ) -> _Associations:
-    """Find the confidences that reach a threshold; ``hidden`` are the missing cells by column."""
+    """Find the confidences that reach a threshold; ``missing`` are the missing cells by column."""
     m = columns[0].size - 1
     counts = np.zeros(m, dtype=np.int64)
     over_ranges(
-        lambda low, high: count_associations(rows, columns, hidden, low, high, threshold, counts),
+        lambda low, high: count_associations(rows, columns, missing, low, high, threshold, counts),
         m,
         threads,
     )
@@ -337,7 +337,7 @@ def _associations(
     confidences = np.empty(int(indptr[-1]), dtype=np.float64)
     over_ranges(
         lambda low, high: list_associations(
-            rows, columns, hidden, low, high, threshold, indptr, indices, confidences
+            rows, columns, missing, low, high, threshold, indptr, indices, confidences
         ),
         m,
         threads,
@@ -358,12 +358,15 @@ def _choose(
     """
     n, m = data.shape
     words = -(-m // 64)
-    U, stretches = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, words), dtype=np.uint64)
+    U, component_bits = (
+        np.zeros((n, rank), dtype=np.bool_),
+        np.zeros((rank, words), dtype=np.uint64),
+    )
     packed = np.zeros((m, words), dtype=np.uint64)
     pack_candidates(candidates, packed)
     sizes = np.bincount(candidates[1], minlength=m)
     pair = (data.weights.missed, data.weights.extra)
-    rows, hidden = data.ones[0], data.hidden[0]
+    rows, missing = data.ones[0], data.missing[0]
     gains = np.zeros(m, dtype=np.int64)
 
     def add(lines: NDArray[np.int64], sign: int) -> None:
@@ -371,12 +374,12 @@ def _choose(
             own = np.zeros(m, dtype=np.int64)
             add_gains(
                 rows,
-                hidden,
+                missing,
                 lines,
                 low,
                 high,
                 U,
-                stretches,
+                component_bits,
                 candidates,
                 packed,
                 sizes,
@@ -400,14 +403,14 @@ def _choose(
         members = np.zeros(n, dtype=np.bool_)
 
         def look(low: int, high: int, candidate: Any = candidate, members: Any = members) -> None:
-            rows_that_gain(rows, hidden, low, high, U, stretches, candidate, pair, members)
+            rows_that_gain(rows, missing, low, high, U, component_bits, candidate, pair, members)
 
         over_ranges(look, n, threads)
         changed = np.flatnonzero(members)
         add(changed, -1)
-        U[:, l], stretches[l] = members, candidate
+        U[:, l], component_bits[l] = members, candidate
         add(changed, 1)
         chosen += 1
         if observe(gain):
             break
-    return U[:, :chosen], unpack(stretches[:chosen], m)
+    return U[:, :chosen], unpack(component_bits[:chosen], m)

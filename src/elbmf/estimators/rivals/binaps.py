@@ -20,7 +20,7 @@ from elbmf.estimators.rivals.kernels.autoencoder import (
     train_epochs,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["Binaps"]
@@ -88,8 +88,8 @@ class Binaps(BooleanFactorizer):
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `Report` after each epoch, whose loss are the wrong cells of this epoch; a
-        true return value ends the training, with what the network has learned so far.
+        Called with a `FitProgress` after each epoch, whose loss are the wrong cells of this epoch;
+        a true return value ends the training, with what the network has learned so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it. Training
         itself has one.
@@ -162,7 +162,7 @@ stages_
         prune: bool = True,
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -226,7 +226,7 @@ stages_
             )
             errors = np.concatenate([errors, new])
             stopped = self._tell(
-                Report(
+                FitProgress(
                     iteration=len(errors),
                     loss=int(errors[-1].sum()),
                     seconds=time.perf_counter() - began,

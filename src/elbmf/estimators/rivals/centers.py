@@ -86,9 +86,9 @@ class Centers:
                 f"Expected rows of {self._shape[1]} columns, as those read so far; got "
                 f"{A.shape[1]}. Call fit to start anew."
             )
-        hidden: Pattern = (np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
-        if A.hidden is not None:
-            hidden = A.hidden.indptr, A.hidden.indices
+        missing: Pattern = (np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        if A.missing is not None:
+            missing = A.missing.indptr, A.missing.indices
             if self._state.missing.columns.shape[1] == 0:
                 self._state, self._spare = (
                     state._replace(missing=self._sketches(state.ones.columns.shape[1]))
@@ -98,7 +98,7 @@ class Centers:
         while True:
             low = take_rows(
                 (A.indptr, A.indices),
-                hidden,
+                missing,
                 low,
                 high,
                 self._state,

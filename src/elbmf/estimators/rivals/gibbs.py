@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, pack
-from elbmf.estimators.rivals.kernels.sampling import gather_stretches, sample_lines, tally
-from elbmf.search.kernels.descent import descend, share_cells
+from elbmf.estimators.rivals.kernels.sampling import gather_component_bits, sample_lines, tally
+from elbmf.search.kernels.coordinate_descent import descend, share_cells
 from elbmf.search.kernels.moves import clear, cost_of_dropping, count_uncovered
 from elbmf.search.local import LocalSearch
 from elbmf.utils.threads import over_ranges
@@ -96,7 +96,7 @@ class GibbsChain:
     def factors(self) -> tuple[Bools, Bools]:
         """Return U and V as they are."""
         U, V = (
-            unpack(self.bits.stretches[side], length)
+            unpack(self.bits.component_bits[side], length)
             for side, length in enumerate(self._local.A.shape)
         )
         return np.ascontiguousarray(U.T), V
@@ -113,11 +113,11 @@ class GibbsChain:
     def _sample(self, side: int) -> int:
         """Update one side given the other; return the number of wrong cells."""
         lines, bits = self._local.lines[side], self.bits
-        memberships, stretches = bits.memberships[side], bits.stretches[1 - side]
+        memberships, component_bits = bits.memberships[side], bits.component_bits[1 - side]
         overlaps = np.empty((0, 0), dtype=np.int64)
         if lines.words.shape[0] == 0:
             overlaps = np.empty((self.k, self.k), dtype=np.int64)
-            share_cells(stretches, overlaps)
+            share_cells(component_bits, overlaps)
 
         def sample(low: int, high: int) -> int:
             wrong: int = sample_lines(
@@ -125,7 +125,7 @@ class GibbsChain:
                 low,
                 high,
                 bits.memberships[1 - side],
-                stretches,
+                component_bits,
                 overlaps,
                 self.dispersion,
                 self._log_odds[side],
@@ -137,7 +137,7 @@ class GibbsChain:
             return wrong
 
         wrong = sum(over_ranges(sample, memberships.shape[0], self._threads))
-        gather_stretches(memberships, bits.stretches[side])
+        gather_component_bits(memberships, bits.component_bits[side])
         return wrong
 
     def _use(self, l: int) -> int:
@@ -192,7 +192,7 @@ class GibbsChain:
         mark = np.zeros_like(bits.stale[side])
         mark[l >> 6] = np.uint64(1) << np.uint64(l & 63)
         bits.memberships[1 - side][cells] |= mark
-        bits.stretches[1 - side][l] = pack(cells[None])[0]
+        bits.component_bits[1 - side][l] = pack(cells[None])[0]
         bits.stale[side] = mark
         work = np.zeros(1, dtype=np.int64)
         gained: int = descend(self._local.lines, bits, mark, 1, 1, 1, 1, side, work)

@@ -15,7 +15,7 @@ from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_valu
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Nested, Steps
 from elbmf.search.kernels.lines import pack_lines_into_words
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["GreConD"]
@@ -44,8 +44,8 @@ class GreConD(BooleanFactorizer):
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `Report` after each component; a true return value ends the fit at once, with
-        the components found so far.
+        Called with a `FitProgress` after each component; a true return value ends the fit at once,
+        with the components found so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -88,7 +88,7 @@ stages_
         *,
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -122,9 +122,9 @@ stages_
         pack_lines_into_words(A.indptr, A.indices, uncovered)
         rows = uncovered.copy()
         coverable = A
-        if A.hidden is not None:
-            pack_lines_into_words(A.hidden.indptr, A.hidden.indices, rows)
-            coverable = BooleanMatrix.from_array(A.to_csr() + A.hidden.to_csr())
+        if A.missing is not None:
+            pack_lines_into_words(A.missing.indptr, A.missing.indices, rows)
+            coverable = BooleanMatrix.from_array(A.to_csr() + A.missing.to_csr())
         columns = coverable.lines(1)
         threads = self._threads if coverable.ones >= _ONES_FOR_THREADS else 1
         values = np.zeros(m, dtype=np.int64)
@@ -151,7 +151,7 @@ stages_
             intents.append(intent)
             left.append(left[-1] - value)
             stopped = self._tell(
-                Report(
+                FitProgress(
                     stage="component",
                     iteration=len(extents),
                     loss=left[-1],

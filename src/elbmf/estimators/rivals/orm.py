@@ -15,7 +15,7 @@ from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.gibbs import GibbsChain, Samples
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["OrM"]
 
@@ -69,8 +69,8 @@ class OrM(BooleanFactorizer):
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `Report` after each sweep; a true return value ends the fit at once, with the
-        samples drawn so far.
+        Called with a `FitProgress` after each sweep; a true return value ends the fit at once,
+        with the samples drawn so far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
@@ -155,7 +155,7 @@ stages_, run_losses_
         estimate: Literal["mean", "best"] = "mean",
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -213,7 +213,7 @@ stages_, run_losses_
             chain.sweep()
             history["dispersion"].append(chain.dispersion)
             history["loss"].append(chain.loss)
-            report = Report(
+            report = FitProgress(
                 stage="sweep",
                 iteration=chain.sweeps,
                 loss=chain.loss,

@@ -17,7 +17,7 @@ from elbmf.relaxation.regularizers import Primp as LambdaShaped
 from elbmf.relaxation.rounding import round_on_grid
 from elbmf.relaxation.schedules import Printed
 from elbmf.relaxation.trace import TraceLevel
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["Primp"]
 
@@ -130,7 +130,7 @@ stages_
         dtype: str = "float32",
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         memory_limit: float | str | None = None,
         device: str | None = None,

@@ -18,7 +18,7 @@ from elbmf.relaxation.regularizers import ElasticNet
 from elbmf.relaxation.rounding import balanced, project
 from elbmf.relaxation.schedules import Printed
 from elbmf.relaxation.trace import TraceLevel
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["RoundedNMF"]
 
@@ -132,7 +132,7 @@ stages_
         dtype: str = "float32",
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         memory_limit: float | str | None = None,
         device: str | None = None,

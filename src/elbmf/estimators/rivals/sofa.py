@@ -18,7 +18,7 @@ from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, Refits, Steps
 from elbmf.search.local import describe
-from elbmf.utils.callbacks import Report
+from elbmf.utils.progress import FitProgress
 
 __all__ = ["Sofa"]
 
@@ -65,8 +65,8 @@ class Sofa(StreamedFactorizer):
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python. What it learns, it
         learns from the first rows in `partial_fit`.
     callback : callable, optional
-        Called by `fit` with a `Report` after each block of rows; a true return value ends the first
-        pass at once, and the components are those of the rows read so far.
+        Called by `fit` with a `FitProgress` after each block of rows; a true return value ends the
+        first pass at once, and the components are those of the rows read so far.
     n_jobs : int, optional
         Threads of the second pass. All cores by default, and for -1; the result does not depend on
         it.
@@ -128,7 +128,7 @@ stages_
         sketch_size: int = 10_000,
         refine: bool = False,
         binarize: Binarize = None,
-        callback: Callable[[Report], Any] | None = None,
+        callback: Callable[[FitProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -203,7 +203,7 @@ stages_
 
     def _report(self, iteration: int, loss: int, began: float, progress: float) -> bool:
         return self._tell(
-            Report(
+            FitProgress(
                 stage="block",
                 iteration=iteration,
                 loss=loss,

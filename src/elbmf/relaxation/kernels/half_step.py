@@ -8,11 +8,11 @@ import numpy as np
 from elbmf.kernels.compiling import kernel
 from elbmf.relaxation.kernels.prox import apply
 
-__all__ = ["HUGE", "TINY", "descend", "half_step", "inner", "settle"]
+__all__ = ["HUGE", "TINY", "gradient_step", "half_step", "inner", "settle"]
 
 
 @kernel()
-def descend(current, previous, scale, gram, beta, step, product, point, curvature):
+def gradient_step(current, previous, scale, gram, beta, step, product, point, curvature):
     """Extrapolate and go down the gradient: ``product = z - step * (z @ gram - product)``.
 
     Here ``z = current + beta * (current - previous)``, after both were multiplied by ``scale``,
@@ -121,14 +121,14 @@ def half_step(
     point,
     curvature,
 ):
-    """Replace ``current`` by its new iterate; see `descend` and `settle` for what is what.
+    """Replace ``current`` by its new iterate; see `gradient_step` and `settle` for what is what.
 
     Returns
     -------
     gap : float
     flips : int
     """
-    descend(current, previous, scale, gram, beta, step, product, point, curvature)
+    gradient_step(current, previous, scale, gram, beta, step, product, point, curvature)
     apply(operator, product.ravel(), kappa, lam)
     return settle(current, product)
 

@@ -30,7 +30,7 @@ def _set_prices(indptr, indices, i, price, prices):
 
 
 @kernel()
-def add_changes(ones, hidden, low, high, levels, components, one, zero, changes):
+def add_changes(ones, missing, low, high, levels, components, one, zero, changes):
     """Add up by how much the cost of rows ``low`` to ``high`` changes, and at which thresholds.
 
     An entry of level a is on at the thresholds 0 to a - 1. As the threshold of U sinks, a row gains
@@ -39,8 +39,8 @@ def add_changes(ones, hidden, low, high, levels, components, one, zero, changes)
 
     Parameters
     ----------
-    ones, hidden : pair of ndarray
-        Patterns of the rows, pointers and indices; pointers of ``hidden`` may be empty.
+    ones, missing : pair of ndarray
+        Patterns of the rows, pointers and indices; pointers of ``missing`` may be empty.
     levels : ndarray of uint8, of shape (n, k)
         Levels of U.
     components : tuple
@@ -61,8 +61,8 @@ def add_changes(ones, hidden, low, high, levels, components, one, zero, changes)
         if count == 0:
             continue
         _set_prices(ones[0], ones[1], i, -one, prices)
-        if hidden[0].shape[0]:
-            _set_prices(hidden[0], hidden[1], i, 0, prices)
+        if missing[0].shape[0]:
+            _set_prices(missing[0], missing[1], i, 0, prices)
         for c in range(count):
             l = order[c]
             change = changes[levels[i, l]]
@@ -74,5 +74,5 @@ def add_changes(ones, hidden, low, high, levels, components, one, zero, changes)
                     reached[j] = heights[e]
         reached[:] = 0
         _set_prices(ones[0], ones[1], i, zero, prices)
-        if hidden[0].shape[0]:
-            _set_prices(hidden[0], hidden[1], i, zero, prices)
+        if missing[0].shape[0]:
+            _set_prices(missing[0], missing[1], i, zero, prices)

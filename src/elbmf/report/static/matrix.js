@@ -30,7 +30,7 @@ class MatrixView {
     this.showHome();
   }
 
-  /** The stretches of a component in bins, the longest first. */
+  /** The runs of a component in bins, the longest first. */
   spansOf(component) {
     return this.spans()[component];
   }
@@ -84,12 +84,12 @@ class MatrixView {
     else this.setView(low, 0, size, rows);
   }
 
-  /** Bring stretches of rows and columns into view, with a margin. */
+  /** Bring runs of rows and columns into view, with a margin. */
   showBins(rows, columns) {
     if (!rows.length || !columns.length) return;
-    const range = (stretches) => {
-      const low = stretches.reduce((least, [from]) => Math.min(least, from), Infinity);
-      const high = stretches.reduce((most, [, end]) => Math.max(most, end), 0);
+    const range = (runs) => {
+      const low = runs.reduce((least, [from]) => Math.min(least, from), Infinity);
+      const high = runs.reduce((most, [, end]) => Math.max(most, end), 0);
       return [low - (high - low) * 0.04, (high - low) * 1.08];
     };
     const [[top, height], [left, width]] = [range(rows), range(columns)];

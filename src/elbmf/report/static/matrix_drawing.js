@@ -1,7 +1,7 @@
 // The matrix on its canvas: the grid, outlines of a component, marks, and numbers at the edges.
 
 const GUTTER = { left: 34, top: 20 };
-// Points between stretches that are outlined as one.
+// Points between runs that are outlined as one.
 const CLOSE = 6;
 
 /** Draw what a view shows. */
@@ -50,7 +50,7 @@ function shrunk({ view }, image, width, height) {
   return { image: small, part: [0, 0, ...size] };
 }
 
-/** Draw a line round the longest stretches of the component that is open. */
+/** Draw a line round the longest runs of the component that is open. */
 function drawOutlines(view, context) {
   if (view.selected === null) return;
   const { rows, columns } = view.spansOf(view.selected);
@@ -68,10 +68,10 @@ function drawOutlines(view, context) {
   context.lineWidth = 1;
 }
 
-/** Join stretches that are too close to be told apart. */
-function joined(stretches) {
+/** Join runs that are too close to be told apart. */
+function joined(runs) {
   const result = [];
-  for (const [low, high] of [...stretches].sort((a, b) => a[0] - b[0])) {
+  for (const [low, high] of [...runs].sort((a, b) => a[0] - b[0])) {
     const last = result[result.length - 1];
     if (last && low - last[1] < CLOSE) last[1] = Math.max(last[1], high);
     else result.push([low, high]);
@@ -100,7 +100,7 @@ function drawMarks(view, context) {
   }
 }
 
-/** Write numbers of components beside their longest stretches, as many as there is room for. */
+/** Write numbers of components beside their longest runs, as many as there is room for. */
 function drawTicks(view, context) {
   const { width, height } = view.plot;
   context.font = `11px ${getComputedStyle(document.body).fontFamily}`;
@@ -127,7 +127,7 @@ function drawTicks(view, context) {
 }
 
 function drawTicksOf(view, context, { key, to, low, high, room, line, text }) {
-  const stretches = view.report.components
+  const runs = view.report.components
     .map((_, component) => ({ component, longest: view.spansOf(component)[key][0] }))
     .filter(({ longest }) => longest)
     .map(({ component, longest: [from, end] }) => ({
@@ -142,7 +142,7 @@ function drawTicksOf(view, context, { key, to, low, high, room, line, text }) {
     names.map((name) => css(colour(name))),
   );
   const taken = [];
-  for (const { component, from, end, chosen } of stretches) {
+  for (const { component, from, end, chosen } of runs) {
     const middle = (from + end) / 2;
     const reach = room(String(component));
     const near = (other) => Math.abs(other.middle - middle) < (other.reach + reach) / 2;

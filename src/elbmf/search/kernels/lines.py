@@ -70,16 +70,16 @@ def open_line(lines, i, row, base):
 
 
 @kernel()
-def line_costs(lines, low, high, memberships, stretches, one, zero, costs):
+def line_costs(lines, low, high, memberships, component_bits, one, zero, costs):
     """Write what lines ``low`` to ``high`` cost with the components they are in into ``costs``."""
-    words = stretches.shape[1]
+    words = component_bits.shape[1]
     row = np.empty(words, dtype=np.uint64)
     union = np.empty(words, dtype=np.uint64)
     for i in range(low, high):
         open_line(lines, i, row, union)
-        for l in range(stretches.shape[0]):
+        for l in range(component_bits.shape[0]):
             if has(memberships[i], l):
-                unite_into(union, stretches[l])
+                unite_into(union, component_bits[l])
         costs[i] = cost_of(row, union, one, zero)
 
 
@@ -119,13 +119,13 @@ def _discard_hopeless(lines, i, others, membership, touched, overlaps, one, zero
     for c in range(count):
         ones[space[c]] = 0
     count_ones(lines, i, others, ones)
-    hidden = 0
+    missing = 0
     if lines.hidden_indptr.shape[0]:
-        hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+        missing = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
     kept = 0
     for c in range(count):
         l = space[c]
-        zeros = overlaps[l, l] - ones[l] - hidden
+        zeros = overlaps[l, l] - ones[l] - missing
         for d in range(count):
             if d != c:
                 zeros -= overlaps[l, space[d]]
@@ -144,15 +144,15 @@ def _pose(lines, i, membership, free, candidates, problem, union):
     ``candidates`` are the free components that might pay, among them all that the line is in.
     Returns what the line costs as it is; ``union`` is room for words.
     """
-    row, base, stretches, one, zero = problem
+    row, base, component_bits, one, zero = problem
     open_line(lines, i, row, base)
-    for l in range(stretches.shape[0]):
+    for l in range(component_bits.shape[0]):
         if has(membership, l) and not has(free, l):
-            unite_into(base, stretches[l])
+            unite_into(base, component_bits[l])
     copy_into(union, base)
     for l in candidates:
         if has(membership, l):
-            unite_into(union, stretches[l])
+            unite_into(union, component_bits[l])
     return cost_of(row, union, one, zero)
 
 
@@ -180,7 +180,7 @@ def improve_lines(
     low,
     high,
     others,
-    stretches,
+    component_bits,
     overlaps,
     free,
     stale,
@@ -201,8 +201,8 @@ def improve_lines(
 
     Parameters
     ----------
-    others, stretches : ndarray of uint64
-        The components: memberships and stretches of the other side, packed.
+    others, component_bits : ndarray of uint64
+        The components: memberships and component_bits of the other side, packed.
     overlaps : ndarray of int64
         Cells that components share, which saves time on sparse lines; or of shape (0, 0).
     free, stale : ndarray of uint64
@@ -226,11 +226,11 @@ def improve_lines(
     gained : int
         By how much the cost went down.
     """
-    k, words = stretches.shape
+    k, words = component_bits.shape
     nodes = min(nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
     row = np.empty(words, dtype=np.uint64)
     base = np.empty(words, dtype=np.uint64)
-    problem = Problem(row, base, stretches, one, zero)
+    problem = Problem(row, base, component_bits, one, zero)
     room = Room(
         np.empty((2, words), dtype=np.uint64),
         np.empty((3, k + 1, words), dtype=np.uint64),

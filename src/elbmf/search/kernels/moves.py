@@ -9,7 +9,7 @@ import numpy as np
 
 from elbmf.kernels.compiling import kernel
 from elbmf.kernels.sets import Bits, common
-from elbmf.search.kernels.descent import descend, drop_costs
+from elbmf.search.kernels.coordinate_descent import descend, drop_costs
 
 __all__ = ["attempt", "clear", "cost_of_dropping", "costs_of_dropping", "count_uncovered", "shrink"]
 
@@ -34,7 +34,7 @@ def _copied(bits):
     """Copy packed factors."""
     return Bits(
         (bits.memberships[0].copy(), bits.memberships[1].copy()),
-        (bits.stretches[0].copy(), bits.stretches[1].copy()),
+        (bits.component_bits[0].copy(), bits.component_bits[1].copy()),
         (bits.pending[0].copy(), bits.pending[1].copy()),
         bits.stale.copy(),
     )
@@ -61,7 +61,7 @@ def clear(bits, l):
         for i in _members(bits.memberships[side], l):
             bits.memberships[side][i, l >> 6] &= off
             bits.pending[side][i] = True
-        bits.stretches[side][l, :] = 0
+        bits.component_bits[side][l, :] = 0
 
 
 @kernel()
@@ -73,20 +73,22 @@ def _side_with_more_lines(bits):
 def costs_of_dropping(lines, bits, one, zero, work):
     """By how much the cost would go up without each component."""
     side = _side_with_more_lines(bits)
-    stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
-    costs = np.zeros(stretches.shape[0], dtype=np.int64)
-    drop_costs(lines[side], 0, memberships.shape[0], stretches, memberships, one, zero, costs, work)
+    component_bits, memberships = bits.component_bits[1 - side], bits.memberships[side]
+    costs = np.zeros(component_bits.shape[0], dtype=np.int64)
+    drop_costs(
+        lines[side], 0, memberships.shape[0], component_bits, memberships, one, zero, costs, work
+    )
     return costs
 
 
 @kernel()
 def cost_of_dropping(lines, bits, l, one, zero, work):
     """By how much the cost would go up without one component."""
-    costs = np.zeros(bits.stretches[0].shape[0], dtype=np.int64)
+    costs = np.zeros(bits.component_bits[0].shape[0], dtype=np.int64)
     side = _side_with_more_lines(bits)
-    stretches, memberships = bits.stretches[1 - side], bits.memberships[side]
+    component_bits, memberships = bits.component_bits[1 - side], bits.memberships[side]
     for i in _members(memberships, l):
-        drop_costs(lines[side], i, i + 1, stretches, memberships, one, zero, costs, work)
+        drop_costs(lines[side], i, i + 1, component_bits, memberships, one, zero, costs, work)
     return costs[l]
 
 
@@ -98,7 +100,7 @@ def _put(bits, side, l, cells):
     for j in range(cells.shape[0]):
         if cells[j]:
             bits.memberships[side][j, l >> 6] |= mark
-            bits.stretches[side][l, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+            bits.component_bits[side][l, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
             count += 1
     return count
 
@@ -271,7 +273,7 @@ def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes
         return bits, spare, np.int64(_IMPOSSIBLE), work[0]
     alone = Bits(
         bits.memberships,
-        bits.stretches,
+        bits.component_bits,
         (np.zeros_like(bits.pending[0]), np.zeros_like(bits.pending[1])),
         np.stack((free, free)),
     )
@@ -302,15 +304,15 @@ def shrink(lines, bits, count, one, zero, work):
     Returns by how much the cost went down: mostly a negative number.
     """
     gained = 0
-    k = bits.stretches[0].shape[0]
+    k = bits.component_bits[0].shape[0]
     left = 0
     for l in range(k):
-        left += bits.stretches[0][l].any() and bits.stretches[1][l].any()
+        left += bits.component_bits[0][l].any() and bits.component_bits[1][l].any()
     while left > count:
         costs = costs_of_dropping(lines, bits, one, zero, work)
         worst = -1
         for l in range(k):
-            used = bits.stretches[0][l].any() and bits.stretches[1][l].any()
+            used = bits.component_bits[0][l].any() and bits.component_bits[1][l].any()
             if used and (worst < 0 or costs[l] < costs[worst]):
                 worst = l
         gained -= costs[worst]

@@ -1,6 +1,6 @@
 """The row problem: which components describe one row best, the components being fixed.
 
-A row of A and the *stretches* of the components (their columns, packed) are words of 64 cells.
+A row of A and the *component_bits* of the components (their columns, packed) are words of 64 cells.
 With a set S of components on, the row costs ``one`` for each of its ones outside the union of S
 and ``zero`` for each of its zeros inside. Cells that count for nothing are treated as covered from
 the start: no component gains or loses by them. So are, when only some components are *free* to
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
         The ones of the line, and the cells that count for nothing.
     base : ndarray of uint64
         What is covered in any case.
-    stretches : ndarray of uint64
+    component_bits : ndarray of uint64
         The components.
     one, zero : int
         Cost of an uncovered one and of a covered zero.
@@ -40,7 +40,7 @@ class Problem(NamedTuple):
 
     row: NDArray[np.uint64]
     base: NDArray[np.uint64]
-    stretches: NDArray[np.uint64]
+    component_bits: NDArray[np.uint64]
     one: int
     zero: int
 
@@ -88,9 +88,9 @@ def cost_of(row, union, one, zero):
 
 # Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
-def gain_of(row, stretch, one, zero, covered, later=None):
-    """By how much a stretch lowers the cost, given what is covered, or will be later."""
-    ones, cells = count_fresh(row, stretch, covered, later)
+def gain_of(row, packed, one, zero, covered, later=None):
+    """By how much a packed set lowers the cost, given what is covered, or will be later."""
+    ones, cells = count_fresh(row, packed, covered, later)
     return (one + zero) * ones - zero * cells
 
 
@@ -117,26 +117,26 @@ def settle_certain(problem, candidates, verdicts, before, later):
     int
         How many are undecided.
     """
-    row, base, stretches, one, zero = problem
+    row, base, component_bits, one, zero = problem
     count = candidates.shape[0]
     for l in candidates:
         verdicts[l] = 2
     settled = True
     while settled and count:
         settled = False
-        unite_from_each_on(stretches, candidates[:count], later)
+        unite_from_each_on(component_bits, candidates[:count], later)
         before[:] = 0
         kept = 0
         for c in range(count):
             l = candidates[c]
-            stretch = stretches[l]
+            packed = component_bits[l]
             ones = 0
             cells = 0
             own_ones = 0
             own_cells = 0
             # Both at once: counting them one after the other takes noticeably longer.
             for w in range(row.shape[0]):
-                fresh = stretch[w] & ~base[w]
+                fresh = packed[w] & ~base[w]
                 alone = fresh & ~(before[w] | later[c + 1, w])
                 ones += popcount(fresh & row[w])
                 cells += popcount(fresh)
@@ -148,9 +148,9 @@ def settle_certain(problem, candidates, verdicts, before, later):
             elif one * own_ones > zero * (cells - ones):
                 verdicts[l] = 1
                 settled = True
-                unite_into(base, stretch)
+                unite_into(base, packed)
             else:
-                unite_into(before, stretch)
+                unite_into(before, packed)
                 candidates[kept] = l
                 kept += 1
         count = kept
@@ -162,7 +162,7 @@ def _sort_by_ones(problem, candidates, ones):
     """Order components by the uncovered ones they would cover, most first."""
     for c in range(candidates.shape[0]):
         l = candidates[c]
-        count, _ = count_fresh(problem.row, problem.stretches[l], problem.base)
+        count, _ = count_fresh(problem.row, problem.component_bits[l], problem.base)
         d = c
         while d > 0 and ones[d - 1] < count:
             ones[d] = ones[d - 1]
@@ -175,7 +175,7 @@ def _sort_by_ones(problem, candidates, ones):
 @kernel()
 def _build_greedily(problem, candidates, member, union):
     """Switch on the component that gains most, again and again, starting from none."""
-    row, base, stretches, one, zero = problem
+    row, base, component_bits, one, zero = problem
     member[:] = False
     copy_into(union, base)
     while True:
@@ -183,14 +183,14 @@ def _build_greedily(problem, candidates, member, union):
         best_gain = 0
         for c in range(candidates.shape[0]):
             if not member[c]:
-                gain = gain_of(row, stretches[candidates[c]], one, zero, union)
+                gain = gain_of(row, component_bits[candidates[c]], one, zero, union)
                 if gain > best_gain:
                     best = c
                     best_gain = gain
         if best < 0:
             break
         member[best] = True
-        unite_into(union, stretches[candidates[best]])
+        unite_into(union, component_bits[candidates[best]])
 
 
 @kernel()
@@ -200,23 +200,23 @@ def _switch_singly(problem, candidates, member, union, later):
     ``later[c]`` is the union of the candidates from the ``c``-th on that are on; before it there
     is ``union``, which in the end is all that is covered. Returns the number of sweeps.
     """
-    row, base, stretches, one, zero = problem
+    row, base, component_bits, one, zero = problem
     sweeps = 0
     changed = True
     while changed:
         changed = False
         sweeps += 1
-        unite_from_each_on(stretches, candidates, later, member)
+        unite_from_each_on(component_bits, candidates, later, member)
         copy_into(union, base)
         for c in range(candidates.shape[0]):
-            stretch = stretches[candidates[c]]
+            packed = component_bits[candidates[c]]
             # A gain of zero switches off: the same loss with fewer components.
-            on = gain_of(row, stretch, one, zero, union, later[c + 1]) > 0
+            on = gain_of(row, packed, one, zero, union, later[c + 1]) > 0
             if member[c] != on:
                 member[c] = on
                 changed = True
             if on:
-                unite_into(union, stretch)
+                unite_into(union, packed)
     return sweeps
 
 
@@ -229,9 +229,9 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
     already. At most ``nodes`` branches are looked at. When something better is found, ``member``
     and ``union`` become the best. Returns the least cost and the nodes that are left.
     """
-    row, base, stretches, one, zero = problem
+    row, base, component_bits, one, zero = problem
     count = candidates.shape[0]
-    unite_from_each_on(stretches, candidates, reach)
+    unite_from_each_on(component_bits, candidates, reach)
     copy_into(prefix[0], base)
     depth = 0
     # Decisions at each depth: 0 none yet, 1 on, 2 off.
@@ -252,10 +252,10 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
         nodes -= 1
         missed = 0
         extra = 0
-        stretch = stretches[candidates[depth]]
+        packed = component_bits[candidates[depth]]
         chosen = ~np.uint64(0) if trial[depth] == 1 else np.uint64(0)
         for w in range(row.shape[0]):
-            covered = prefix[depth, w] | (stretch[w] & chosen)
+            covered = prefix[depth, w] | (packed[w] & chosen)
             prefix[depth + 1, w] = covered
             extra += popcount(covered & ~row[w])
             missed += popcount(row[w] & ~(covered | reach[depth + 1, w]))

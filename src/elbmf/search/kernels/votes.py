@@ -10,7 +10,7 @@ __all__ = ["count_votes"]
 
 
 @kernel()
-def count_votes(lines, memberships, stretches, ones, zeros):
+def count_votes(lines, memberships, component_bits, ones, zeros):
     """Count how the members of each component vote on each of its columns.
 
     A line has a vote on a cell that it knows and that no other of its components covers.
@@ -19,29 +19,29 @@ def count_votes(lines, memberships, stretches, ones, zeros):
     ----------
     lines : Lines
         The rows.
-    memberships, stretches : ndarray of uint64
+    memberships, component_bits : ndarray of uint64
         Components of each row, and columns of each component, packed.
     ones, zeros : ndarray of int64, of shape (k, m)
         Votes for and against are added here.
     """
-    k, words = stretches.shape
+    k, words = component_bits.shape
     row = np.empty(words, dtype=np.uint64)
-    hidden = np.empty(words, dtype=np.uint64)
+    missing = np.empty(words, dtype=np.uint64)
     once = np.empty(words, dtype=np.uint64)
     twice = np.empty(words, dtype=np.uint64)
     for i in range(memberships.shape[0]):
-        open_line(lines, i, row, hidden)
+        open_line(lines, i, row, missing)
         once[:] = 0
-        twice[:] = hidden
+        twice[:] = missing
         for l in range(k):
             if has(memberships[i], l):
                 for w in range(words):
-                    twice[w] |= once[w] & stretches[l, w]
-                unite_into(once, stretches[l])
+                    twice[w] |= once[w] & component_bits[l, w]
+                unite_into(once, component_bits[l])
         for l in range(k):
             if has(memberships[i], l):
                 for w in range(words):
-                    word = stretches[l, w] & ~twice[w]
+                    word = component_bits[l, w] & ~twice[w]
                     while word:
                         position = lowest(word)
                         if row[w] & (word & (~word + np.uint64(1))):

@@ -90,13 +90,13 @@ def list_associations(
 
 
 @kernel()
-def _settled_cells(hidden, i, membership, stretches, settled):
+def _settled_cells(missing, i, membership, component_bits, settled):
     """Collect the cells of row ``i`` that cost nothing to cover: missing, or covered already."""
     settled[:] = 0
-    set_bits(hidden[0], hidden[1], i, settled)
+    set_bits(missing[0], missing[1], i, settled)
     for l in range(membership.shape[0]):
         if membership[l]:
-            unite_into(settled, stretches[l])
+            unite_into(settled, component_bits[l])
 
 
 @kernel()
@@ -111,12 +111,12 @@ def pack_candidates(candidates, packed):
 @kernel()
 def add_gains(
     rows,
-    hidden,
+    missing,
     chosen,
     low,
     high,
     memberships,
-    stretches,
+    component_bits,
     candidates,
     packed,
     sizes,
@@ -130,14 +130,14 @@ def add_gains(
 
     Parameters
     ----------
-    rows, hidden : (ndarray, ndarray)
+    rows, missing : (ndarray, ndarray)
         Patterns of the ones and of the missing cells.
     chosen : ndarray of int64
         The rows.
     low, high : int
         Which of them to look at.
     memberships : ndarray of bool, of shape (n, k)
-    stretches : ndarray of uint64
+    component_bits : ndarray of uint64
         What is covered already; columns of components, packed.
     candidates : (ndarray, ndarray)
         For each column, the candidates that have it.
@@ -152,13 +152,13 @@ def add_gains(
     gains : ndarray of int64
         Where to add.
     """
-    words = stretches.shape[1]
+    words = component_bits.shape[1]
     settled = np.empty(words, dtype=np.uint64)
     ones = np.zeros(sizes.shape[0], dtype=np.int64)
     met = np.empty(sizes.shape[0], dtype=np.int64)
     for r in range(low, high):
         i = chosen[r]
-        _settled_cells(hidden, i, memberships[i], stretches, settled)
+        _settled_cells(missing, i, memberships[i], component_bits, settled)
         count = 0
         for e in range(rows[0][i], rows[0][i + 1]):
             j = np.int64(rows[1][e])
@@ -192,11 +192,13 @@ def add_gains(
 
 
 @kernel()
-def rows_that_gain(rows, hidden, low, high, memberships, stretches, candidate, weights, members):
+def rows_that_gain(
+    rows, missing, low, high, memberships, component_bits, candidate, weights, members
+):
     """Tell of rows ``low`` to ``high`` whether covering them with a packed candidate gains."""
-    settled = np.empty(stretches.shape[1], dtype=np.uint64)
+    settled = np.empty(component_bits.shape[1], dtype=np.uint64)
     for i in range(low, high):
-        _settled_cells(hidden, i, memberships[i], stretches, settled)
+        _settled_cells(missing, i, memberships[i], component_bits, settled)
         cells = 0
         for w in range(settled.shape[0]):
             cells += popcount(candidate[w] & ~settled[w])

@@ -48,15 +48,15 @@ class State(NamedTuple):
 
 
 @kernel()
-def _join(state, c, columns, counts, hidden, hidden_counts, members, share, size, merging):
+def _join(state, c, columns, counts, missing, missing_counts, members, share, size, merging):
     """Let a row, or a group of rows with these counts, join centre ``c``."""
     holders, word, mark = state.holders, c >> 6, np.uint64(1) << np.uint64(c & 63)
     own_columns, own_counts = state.ones.columns[c], state.ones.counts[c]
     for e in range(state.ones.lengths[c]):
         holders[own_columns[e], word] &= ~mark
     merge_into(state.ones, c, columns, counts, size, merging)
-    if hidden.shape[0]:
-        merge_into(state.missing, c, hidden, hidden_counts, size, merging)
+    if missing.shape[0]:
+        merge_into(state.missing, c, missing, missing_counts, size, merging)
     state.members[c] += members
     some_missing = state.missing.lengths[c] > 0
     known = state.members[c]
@@ -88,14 +88,14 @@ def _count_shared(state, columns, shared):
 
 
 @kernel()
-def _closest(state, columns, hidden, similarity, shared, unknown):
+def _closest(state, columns, missing, similarity, shared, unknown):
     """Find the centre whose cluster is most similar to some columns: |R ∩ S| / |R ∪ S|.
 
-    Columns that are ``hidden`` count for nothing. Of equals, it is the first; -1 if none is as
+    Columns that are ``missing`` count for nothing. Of equals, it is the first; -1 if none is as
     similar as it has to be.
     """
     _count_shared(state, columns, shared)
-    _count_shared(state, hidden, unknown)
+    _count_shared(state, missing, unknown)
     best, highest = -1, 0.0
     for c in range(state.total[0]):
         if shared[c]:
@@ -106,12 +106,12 @@ def _closest(state, columns, hidden, similarity, shared, unknown):
 
 
 @kernel()
-def take_rows(rows, hidden, low, high, state, similarity, share, size):
+def take_rows(rows, missing, low, high, state, similarity, share, size):
     """Let each row join the centre most similar to it, or be the first of a new one.
 
     Parameters
     ----------
-    rows, hidden : (ndarray, ndarray)
+    rows, missing : (ndarray, ndarray)
         Patterns of the ones and of the missing cells.
     low, high : int
         Which rows to read.
@@ -136,7 +136,7 @@ def take_rows(rows, hidden, low, high, state, similarity, share, size):
     merging = Merging(np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
     for i in range(low, high):
         columns = rows[1][rows[0][i] : rows[0][i + 1]]
-        gaps = hidden[1][hidden[0][i] : hidden[0][i + 1]]
+        gaps = missing[1][missing[0][i] : missing[0][i + 1]]
         if columns.shape[0] == 0:
             continue
         c = _closest(state, columns, gaps, similarity, shared, unknown)

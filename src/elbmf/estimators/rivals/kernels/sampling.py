@@ -17,7 +17,7 @@ from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_o
 from elbmf.search.kernels.lines import count_ones, open_line
 from elbmf.search.kernels.rows import cost_of, gain_of
 
-__all__ = ["flips", "gather_stretches", "sample_lines", "tally"]
+__all__ = ["flips", "gather_component_bits", "sample_lines", "tally"]
 
 _NEVER = -40.0
 """Logarithm of a probability that is below the resolution of random numbers."""
@@ -45,9 +45,9 @@ def flips(log_ratio, draw):
 
 # Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
-def _most_gained(ones, overlaps, l, membership, hidden):
+def _most_gained(ones, overlaps, l, membership, missing):
     """Bound the ones less zeros that component ``l`` would newly cover, from counts alone."""
-    cells = overlaps[l, l] - hidden
+    cells = overlaps[l, l] - missing
     for w in range(membership.shape[0]):
         word = membership[w]
         while word:
@@ -62,7 +62,7 @@ def sample_lines(
     low,
     high,
     others,
-    stretches,
+    component_bits,
     overlaps,
     dispersion,
     log_odds,
@@ -77,8 +77,8 @@ def sample_lines(
     ----------
     lines : Lines
         The data.
-    others, stretches : ndarray of uint64
-        The components: memberships and stretches of the other side, packed.
+    others, component_bits : ndarray of uint64
+        The components: memberships and component_bits of the other side, packed.
     overlaps : ndarray of int64
         Cells that components share, which saves time on sparse lines; or of shape (0, 0).
     dispersion : float
@@ -96,7 +96,7 @@ def sample_lines(
         Known cells of these lines that do not agree with the product afterwards.
     """
     stream = random_word(random_word(np.uint64(seed), sweep), side)
-    k, words = stretches.shape
+    k, words = component_bits.shape
     sparse = overlaps.shape[0] > 0
     row = np.empty(words, dtype=np.uint64)
     base = np.empty(words, dtype=np.uint64)
@@ -108,9 +108,9 @@ def sample_lines(
     for i in range(low, high):
         membership = memberships[i]
         count = list_common(membership, membership, active)
-        hidden = 0
+        missing = 0
         if lines.hidden_indptr.shape[0]:
-            hidden = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+            missing = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
         if sparse:
             ones[:] = 0
             count_ones(lines, i, others, ones)
@@ -122,24 +122,24 @@ def sample_lines(
             draw = _uniform(stream, i, l)
             if sparse and not on:
                 # Below 0, what does not flip at a bound does not flip at anything less.
-                most = _most_gained(ones, overlaps, l, membership, hidden)
+                most = _most_gained(ones, overlaps, l, membership, missing)
                 bound = dispersion * most + log_odds
                 if bound < 0 and not flips(bound, draw):
                     continue
             if not opened:
                 open_line(lines, i, row, base)
                 copy_into(union, base)
-                unite_from_each_on(stretches, active[:count], later)
+                unite_from_each_on(component_bits, active[:count], later)
                 opened = True
             passed += on
             # The union has the components before this one, ``later`` those after it.
-            gain = gain_of(row, stretches[l], 1, 1, union, later[passed])
+            gain = gain_of(row, component_bits[l], 1, 1, union, later[passed])
             log_ratio = dispersion * gain + log_odds
             if flips(-log_ratio if on else log_ratio, draw):
                 membership[l >> 6] ^= np.uint64(1) << np.uint64(l & 63)
                 on = not on
             if on:
-                unite_into(union, stretches[l])
+                unite_into(union, component_bits[l])
         if opened:
             wrong += cost_of(row, union, 1, 1)
         else:
@@ -148,10 +148,10 @@ def sample_lines(
 
 
 @kernel()
-def gather_stretches(memberships, stretches):
+def gather_component_bits(memberships, component_bits):
     """Pack the lines of each component, given the components of each line."""
-    for l in range(stretches.shape[0]):
-        gather_column(memberships, l, stretches[l])
+    for l in range(component_bits.shape[0]):
+        gather_column(memberships, l, component_bits[l])
 
 
 @kernel()

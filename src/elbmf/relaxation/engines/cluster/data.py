@@ -14,7 +14,7 @@ from elbmf.boolean.cover import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools, boolean_array
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.matrix.boolean_matrix import NotBooleanError
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.relaxation.engines.cluster.fleet import Fleet
 from elbmf.relaxation.engines.cluster.hold import Held
 from elbmf.relaxation.engines.cluster.sources import Blocks, Folder, Source
@@ -53,7 +53,7 @@ class DaskMatrix:
 
     See Also
     --------
-    DaskMatrix.from_folder : For data in a folder of slabs that all workers reach.
+    DaskMatrix.from_folder : For data in a matrix folder that all workers reach.
     DaskMatrix.from_collection : For Dask arrays and data frames.
     """
 
@@ -84,7 +84,8 @@ class DaskMatrix:
             raise InputError(f"The matrix is empty: {self.shape[0]}×{self.shape[1]} cells.")
         self.ones = sum(reading.ones for reading in readings)
         self.cells = self.shape[0] * self.shape[1]
-        self.known = self.cells - sum(reading.missing for reading in readings)
+        self.n_missing = sum(reading.missing for reading in readings)
+        self.known = self.cells - self.n_missing
 
     @property
     def density(self) -> float:
@@ -104,14 +105,14 @@ class DaskMatrix:
         weight_of_ones: float = 1.0,
         streamed_axis: int | None = None,
     ) -> Self:
-        """Open a folder of slabs that all workers reach by the same path.
+        """Open a matrix folder that all workers reach by the same path.
 
         It is cut as it would be in memory, into more slabs where there are more workers.
 
         Parameters
         ----------
         path : path
-            The folder, as ``elbmf convert DATA FOLDER.slabs`` makes it.
+            The folder, as ``elbmf convert DATA FOLDER.matrix`` makes it.
         client : distributed.Client, optional
             The connection to the cluster; the present one by default.
         weight_of_ones : float
@@ -120,7 +121,7 @@ class DaskMatrix:
             The side to cut along, 0 for rows; the longer one by default.
         """
         client = connected(client)
-        stored = StoredMatrix(Path(path).absolute())
+        stored = DiskMatrix(Path(path).absolute())
         axis = longer_side(stored.shape) if streamed_axis is None else streamed_axis
         threads = sum(client.nthreads().values())
         edges = worthwhile_edges(stored, weight_of_ones, axis, most=2 * threads)

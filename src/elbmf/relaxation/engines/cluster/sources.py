@@ -18,7 +18,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.relaxation.engines.cluster.hold import Failure, held_by
 
 __all__ = ["Blocks", "Folder", "Reading", "Source"]
@@ -70,7 +70,7 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Folder(Source):
-    """A folder of slabs that workers reach by the same path.
+    """A matrix folder that workers reach by the same path.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ def _read_lines(
     fit: str, address: str, number: int, path: str, axis: int, low: int, high: int
 ) -> Reading | Failure:
     try:
-        stored = StoredMatrix(path)
+        stored = DiskMatrix(path)
         stored.verify_lines(axis, low, high)
         missing = None
-        if stored.hidden is not None:
-            missing = _lines_between(stored.hidden.lines(axis), low, high)
+        if stored.missing is not None:
+            missing = _lines_between(stored.missing.lines(axis), low, high)
         piece = _piece(
             stored.shape[1 - axis], _lines_between(stored.lines(axis), low, high), missing
         )
@@ -191,8 +191,8 @@ def _read_blocks(
             A = BooleanMatrix.from_array(X, binarize, missing)
         except NotBooleanError as error:
             return Reading(number, X.shape[axis], bad=error.entries)
-        hidden = None if A.hidden is None else A.hidden.lines(axis)
-        piece = _piece(A.shape[1 - axis], A.lines(axis), hidden)
+        missing = None if A.missing is None else A.missing.lines(axis)
+        piece = _piece(A.shape[1 - axis], A.lines(axis), missing)
     except Exception as error:
         return Failure.of(error)
     held_by(fit, address).take(number, piece)
@@ -200,7 +200,7 @@ def _read_blocks(
 
 
 def _reading(number: int, piece: BooleanMatrix) -> Reading:
-    return Reading(number, piece.shape[0], piece.ones, piece.cells - piece.known)
+    return Reading(number, piece.shape[0], piece.ones, piece.n_missing)
 
 
 def _lines_between(pattern: Pattern, low: int, high: int) -> Pattern:
@@ -216,8 +216,8 @@ def _piece(n_resident: int, lines: Pattern, missing: Pattern | None) -> BooleanM
     """Make a matrix of padded lines, without another copy of them."""
     starts, ones = lines
     shape = (starts.size - 1, n_resident)
-    hidden = None if missing is None else _piece(n_resident, missing, None)
-    piece = BooleanMatrix(shape, starts, ones[: int(starts[-1])], hidden)
+    mask = None if missing is None else _piece(n_resident, missing, None)
+    piece = BooleanMatrix(shape, starts, ones[: int(starts[-1])], mask)
     piece._lines[0] = lines
     return piece
 

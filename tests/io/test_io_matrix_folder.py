@@ -1,4 +1,4 @@
-"""Folders of slabs: from every format, in little memory, the same matrix as reading it whole."""
+"""Matrix folders: from every format, in little memory, the same matrix as reading it whole."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from io_helpers import tables
 from scipy import sparse
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
-from elbmf.io import FORMATS, LabelledMatrix, StoredTable, read, spill, streaming, to_slabs, write
+from elbmf.io import FORMATS, FolderTable, LabelledMatrix, read, spill, streaming, to_folder, write
 from elbmf.io.spill import Spill, keys_of, positions, sort_spill
 from elbmf.matrix.array_files import ArrayWriter
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import StoredMatrix
+from elbmf.matrix.on_disk import DiskMatrix
 
 SETTINGS = settings(
     max_examples=15,
@@ -42,12 +42,12 @@ def little_memory(monkeypatch):
     monkeypatch.setattr(spill, "_BIN_BITS", 2)
 
 
-def assert_stored(A: StoredMatrix, table: LabelledMatrix, binarize=None, *, names=True):
+def assert_stored(A: DiskMatrix, table: LabelledMatrix, binarize=None, *, names=True):
     """Both sides, the missing cells and the names are those of a table."""
     expected = BooleanMatrix.from_array(table.values, binarize)
     assert A.shape == expected.shape
     assert A.ones == expected.ones
-    for pattern, other in ((A, expected), (A.hidden, expected.hidden)):
+    for pattern, other in ((A, expected), (A.missing, expected.missing)):
         assert (pattern is None) == (other is None)
         if pattern is not None:
             for side in (0, 1):
@@ -91,7 +91,7 @@ def test_pairs(tmp_path, little_memory, case, zipped):
     text, options, lines = case
     path = tmp_path / ("p.csv.gz" if zipped else "p.csv")
     path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
-    A = to_slabs(path, tmp_path / "p.slabs", **options)
+    A = to_folder(path, tmp_path / "p.matrix", **options)
     assert_stored(A, read(path, **options))
     rows, columns = (list(dict.fromkeys(line[field] for line in lines)) for field in (0, 1))
     assert (A.names(0), A.names(1)) == (rows, columns)
@@ -106,7 +106,7 @@ def test_pairs_of_several_blocks(tmp_path, monkeypatch):
     pairs = (30 * generator.random((500, 2)) ** 2).astype(int)
     text = "".join(f'user{i}\t"item {j}"\n' if i % 3 else f"user{i}\tit\n" for i, j in pairs)
     (tmp_path / "p.tsv").write_text(text)
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs")
+    A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="pairs")
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
 
 
@@ -131,13 +131,13 @@ def test_every_format(tmp_path, little_memory, table, known):
         expected = read(path, **options)
     except FileFormatError as error:  # of texts that are no tables
         with pytest.raises(FileFormatError, match=re.escape(str(error))):
-            to_slabs(path, tmp_path / "s.slabs", **options)
+            to_folder(path, tmp_path / "s.matrix", **options)
         return
     if 0 in expected.shape:
         with pytest.raises(InputError, match="the matrix is empty"):
-            to_slabs(path, tmp_path / "s.slabs", **options)
+            to_folder(path, tmp_path / "s.matrix", **options)
         return
-    assert_stored(to_slabs(path, tmp_path / "s.slabs", **options), expected)
+    assert_stored(to_folder(path, tmp_path / "s.matrix", **options), expected)
 
 
 SPARSE = sparse.coo_array(
@@ -149,7 +149,7 @@ SPARSE = sparse.coo_array(
 @pytest.mark.parametrize("binarize", [0.0, 2.5, "nonzero", "positive"])
 def test_sparse_npz(tmp_path, little_memory, kind, binarize):
     sparse.save_npz(tmp_path / "a.npz", SPARSE.asformat(kind))
-    A = to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs", binarize=binarize)
+    A = to_folder(tmp_path / "a.npz", tmp_path / "a.matrix", binarize=binarize)
     threshold = binarize if isinstance(binarize, float) else 0.0
     assert_stored(A, read(tmp_path / "a.npz"), threshold)
 
@@ -163,7 +163,7 @@ def test_sparse_with_repeated_entries(tmp_path, kind):
     if kind == "csc":
         halves = halves.T
     sparse.save_npz(tmp_path / "a.npz", halves)
-    assert_stored(to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs"), read(tmp_path / "a.npz"))
+    assert_stored(to_folder(tmp_path / "a.npz", tmp_path / "a.matrix"), read(tmp_path / "a.npz"))
 
 
 @pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
@@ -173,7 +173,7 @@ def test_matrix_market(tmp_path, symmetry, field):
     missing = "3 2 nan\n" if field == "real" and symmetry == "general" else f"3 2{value}\n"
     text = f"%%MatrixMarket matrix coordinate {field} {symmetry}\n% remark\n3 3 3\n"
     (tmp_path / "a.mtx").write_text(f"{text}2 1{value}\n\n3 1{value}\n{missing}")
-    A = to_slabs(tmp_path / "a.mtx", tmp_path / "a.slabs", binarize=1)
+    A = to_folder(tmp_path / "a.mtx", tmp_path / "a.matrix", binarize=1)
     assert_stored(A, read(tmp_path / "a.mtx"), 1)
 
 
@@ -189,7 +189,7 @@ def test_damaged_matrix_market(tmp_path, lines, message):
     text = f"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n{lines}"
     (tmp_path / "a.mtx").write_text(text)
     with pytest.raises(FileFormatError, match=message):
-        to_slabs(tmp_path / "a.mtx", tmp_path / "a.slabs")
+        to_folder(tmp_path / "a.mtx", tmp_path / "a.matrix")
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -197,7 +197,7 @@ def test_npy(tmp_path, monkeypatch, order):
     monkeypatch.setattr("elbmf.io.numpy_files.CELLS_AT_ONCE", 7)
     cells = np.random.default_rng(0).integers(0, 3, (9, 5))
     np.save(tmp_path / "a.npy", np.asarray(cells, order=order))
-    A = to_slabs(tmp_path / "a.npy", tmp_path / "a.slabs", binarize=1)
+    A = to_folder(tmp_path / "a.npy", tmp_path / "a.matrix", binarize=1)
     assert_stored(A, read(tmp_path / "a.npy"), 1)
 
 
@@ -209,7 +209,7 @@ def test_parquet_pairs(tmp_path, little_memory, numbers):
     named = [list(map(str, each)) for each in (rows, columns)]
     table = {"r": rows, "c": columns} if numbers else dict(zip("rc", named, strict=True))
     parquet.write_table(pyarrow.table({**table, "v": [1, 0, None, 1, 1]}), tmp_path / "a.parquet")
-    A = to_slabs(tmp_path / "a.parquet", tmp_path / "a.slabs")
+    A = to_folder(tmp_path / "a.parquet", tmp_path / "a.matrix")
     assert_stored(A, read(tmp_path / "a.parquet"))
     assert A.names(0) == ["5", "3", "9"]
 
@@ -228,23 +228,23 @@ def test_h5ad(tmp_path, kind):
             group.attrs["shape"] = values.shape
             for part in ("data", "indices", "indptr"):
                 group[part] = getattr(stored, part)
-    A = to_slabs(tmp_path / "a.h5ad", tmp_path / "a.slabs", binarize=0.5)
+    A = to_folder(tmp_path / "a.h5ad", tmp_path / "a.matrix", binarize=0.5)
     assert_stored(A, read(tmp_path / "a.h5ad"), 0.5)
 
 
 def test_values_that_are_learned(tmp_path):
     cells = np.random.default_rng(0).random((20, 4))
     np.save(tmp_path / "a.npy", cells)
-    A = to_slabs(tmp_path / "a.npy", tmp_path / "a.slabs", binarize="quantile:0.25")
+    A = to_folder(tmp_path / "a.npy", tmp_path / "a.matrix", binarize="quantile:0.25")
     assert A.ones == 20
     with pytest.raises(InputError, match="turns every zero"):
-        to_slabs(tmp_path / "a.npy", tmp_path / "a.slabs", binarize=-1.0)
+        to_folder(tmp_path / "a.npy", tmp_path / "a.matrix", binarize=-1.0)
 
 
 @pytest.mark.parametrize("text", ["a\tb\na\tb\nc\tb\n", "a\tb\t1\na\tb\t1\nc\tb\t1\n"])
 def test_a_pair_that_comes_twice_is_one(tmp_path, text):
     (tmp_path / "p.tsv").write_text(text)
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs")
+    A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="pairs")
     assert (A.shape, A.ones) == ((2, 1), 2)
 
 
@@ -254,31 +254,31 @@ def test_a_pair_with_different_values(tmp_path, little_memory, binarize):
     text = "".join(f"r{i}\tc{i}\t{value}\n" for i, value in enumerate(values[:3]))
     (tmp_path / "p.tsv").write_text(f"{text}r1\tc1\t{values[3]}\n")
     with pytest.raises(FileFormatError, match=r"the pair \('r1', 'c1'\) comes with different"):
-        to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs", binarize=binarize)
+        to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="pairs", binarize=binarize)
     assert [each.name for each in tmp_path.iterdir()] == ["p.tsv"]
 
 
 def test_the_same_pair_very_often(tmp_path, little_memory):
     (tmp_path / "p.tsv").write_text("a\tb\n" * 100 + "a\tc\n" + "a\tb\n" * 100)
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs")
+    A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="pairs")
     assert (A.shape, A.ones) == ((1, 2), 2)
 
 
 def test_text_that_is_no_table_is_taken_for_pairs(tmp_path):
     (tmp_path / "p.tsv").write_text("17\t3\n5\t4\n17\t4\n")
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="auto")
+    A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="auto")
     assert A.names(0) == ["17", "5"]
     for number, text in enumerate(["0\t1\n1\t1\n", "5\tNA\n1\t7\n", "a\tb\tc\td\n0\t1\t1\t0\n"]):
         (tmp_path / "w.tsv").write_text(text)
         options = {"layout": "auto", "binarize": 0}
-        A = to_slabs(tmp_path / "w.tsv", tmp_path / f"{number}.slabs", **options)
+        A = to_folder(tmp_path / "w.tsv", tmp_path / f"{number}.matrix", **options)
         assert A.names(0) is None
 
 
 def test_values_that_are_not_boolean(tmp_path):
     (tmp_path / "p.tsv").write_text("a\tb\t1\na\tc\t5\n")
     with pytest.raises(InputError, match=r"p\.tsv: Expected .* got 5 at row 0, column 1"):
-        to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", layout="pairs")
+        to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", layout="pairs")
 
 
 @given(
@@ -321,7 +321,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     lines = (f"{i}\t{j}\n" for i, j in zip(rows.tolist(), columns.tolist(), strict=True))
     (tmp_path / "p.tsv").write_text("".join(lines))
     options = {"layout": "pairs", "memory_limit": "1MB"}
-    A = to_slabs(tmp_path / "p.tsv", tmp_path / "p.slabs", **options)
+    A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", **options)
     assert len(most) > 10
     assert max(most) <= streaming._LEAST
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
@@ -336,23 +336,23 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch, kind, method):
 
     write(tmp_path / "a.npz", TINY)
     monkeypatch.setattr(kind, method, full)
-    with pytest.raises(DiskFullError, match=r"no room for a\.slabs \(No space left on device\)"):
-        to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs")
+    with pytest.raises(DiskFullError, match=r"no room for a\.matrix \(No space left on device\)"):
+        to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
     assert [each.name for each in tmp_path.iterdir()] == ["a.npz"]
 
 
 def test_what_is_interrupted_leaves_what_was_there(tmp_path, monkeypatch):
     write(tmp_path / "a.npz", TINY)
-    to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs")
+    to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(streaming, "sort_spill", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        to_slabs(tmp_path / "a.npz", tmp_path / "a.slabs")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "a.slabs"]
-    assert_stored(StoredMatrix(tmp_path / "a.slabs"), TINY)
+        to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "a.matrix"]
+    assert_stored(DiskMatrix(tmp_path / "a.matrix"), TINY)
 
 
 def test_a_truncated_file_is_told_with_its_line(tmp_path):
@@ -362,7 +362,7 @@ def test_a_truncated_file_is_told_with_its_line(tmp_path):
     packed = gzip.compress(text.encode())
     (tmp_path / "p.tsv.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FileFormatError, match=r"cut off .* line \d{4,5} is the last whole") as told:
-        to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs", layout="pairs")
+        to_folder(tmp_path / "p.tsv.gz", tmp_path / "p.matrix", layout="pairs")
     line = int(str(told.value).split("line ")[1].split()[0])
     assert 9_000 < line < 11_000
     assert [each.name for each in tmp_path.iterdir()] == ["p.tsv.gz"]
@@ -371,35 +371,35 @@ def test_a_truncated_file_is_told_with_its_line(tmp_path):
 def test_files_zipped_one_after_the_other(tmp_path):
     parts = [gzip.compress(b"a\tb\n"), gzip.compress(b"c\td\n"), b"\0" * 100]
     (tmp_path / "p.tsv.gz").write_bytes(b"".join(parts))
-    assert to_slabs(tmp_path / "p.tsv.gz", tmp_path / "p.slabs", layout="pairs").ones == 2
+    assert to_folder(tmp_path / "p.tsv.gz", tmp_path / "p.matrix", layout="pairs").ones == 2
 
 
 def test_folders_of_others_are_refused(tmp_path):
     write(tmp_path / "a.npz", TINY)
-    (tmp_path / "b.slabs").mkdir()
-    (tmp_path / "b.slabs" / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="is no folder of slabs"):
-        to_slabs(tmp_path / "a.npz", tmp_path / "b.slabs")
-    with pytest.raises(InputError, match="is no folder of slabs"):
-        write(tmp_path / "b.slabs", TINY)
-    assert (tmp_path / "b.slabs" / "mine.txt").exists()
+    (tmp_path / "b.matrix").mkdir()
+    (tmp_path / "b.matrix" / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is no matrix folder"):
+        to_folder(tmp_path / "a.npz", tmp_path / "b.matrix")
+    with pytest.raises(InputError, match="is no matrix folder"):
+        write(tmp_path / "b.matrix", TINY)
+    assert (tmp_path / "b.matrix" / "mine.txt").exists()
 
 
 def test_too_many_lines_are_refused(tmp_path):
     text = "%%MatrixMarket matrix coordinate pattern general\n1 5000000000 1\n1 4999999999\n"
     (tmp_path / "a.mtx").write_text(text)
     with pytest.raises(InputError, match="at most 4294967296 rows"):
-        to_slabs(tmp_path / "a.mtx", tmp_path / "a.slabs")
+        to_folder(tmp_path / "a.mtx", tmp_path / "a.matrix")
 
 
 def test_a_folder_is_read_when_asked(tmp_path, monkeypatch):
-    write(tmp_path / "a.slabs", TINY)
-    read_names = StoredMatrix.names
-    monkeypatch.setattr(StoredMatrix, "names", None)
-    table = read(tmp_path / "a.slabs")
-    assert isinstance(table, StoredTable)
-    assert (table.shape, table.missing) == ((3, 3), 0)
-    monkeypatch.setattr(StoredMatrix, "names", read_names)
+    write(tmp_path / "a.matrix", TINY)
+    read_names = DiskMatrix.names
+    monkeypatch.setattr(DiskMatrix, "names", None)
+    table = read(tmp_path / "a.matrix")
+    assert isinstance(table, FolderTable)
+    assert (table.shape, table.n_missing) == ((3, 3), 0)
+    monkeypatch.setattr(DiskMatrix, "names", read_names)
     assert table.row_names == ["a", "b", "c"]
     assert table.column_labels() == ["x", "y", "z"]
     np.testing.assert_array_equal(table.values.toarray(), TINY.values.toarray())
@@ -409,15 +409,15 @@ def test_a_folder_is_read_when_asked(tmp_path, monkeypatch):
 
 def test_a_folder_keeps_missing_cells(tmp_path):
     table = LabelledMatrix(np.array([[1, np.nan], [0, 1]]))
-    write(tmp_path / "a.slabs", table)
+    write(tmp_path / "a.matrix", table)
     np.testing.assert_array_equal(
-        read(tmp_path / "a.slabs").values.toarray(), [[1, np.nan], [0, 1]]
+        read(tmp_path / "a.matrix").values.toarray(), [[1, np.nan], [0, 1]]
     )
     with pytest.raises(InputError, match="zeros and ones"):
-        write(tmp_path / "b.slabs", LabelledMatrix(np.array([[1, 3], [0, 1]])))
+        write(tmp_path / "b.matrix", LabelledMatrix(np.array([[1, 3], [0, 1]])))
 
 
 def test_a_file_in_place_of_a_folder(tmp_path):
-    (tmp_path / "a.slabs").write_text("0,1\n")
-    with pytest.raises(FileFormatError, match="expected a folder of the format slabs"):
-        read(tmp_path / "a.slabs")
+    (tmp_path / "a.matrix").write_text("0,1\n")
+    with pytest.raises(FileFormatError, match="expected a folder of the format folder"):
+        read(tmp_path / "a.matrix")

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Report"]
+__all__ = ["FitProgress"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class FitProgress:
     """How far a fit is; what a callback is called with.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Both sides in turns: descent on packed factors, and what the search around it counts."""
+"""Block coordinate descent on packed factors: both sides in turns, and what the search counts."""
 
 import numpy as np
 
@@ -13,13 +13,13 @@ __all__ = ["descend", "drop_costs", "share_cells"]
 
 
 @kernel()
-def share_cells(stretches, overlaps):
+def share_cells(component_bits, overlaps):
     """Count the cells that each two components have in common."""
-    for l in range(stretches.shape[0]):
+    for l in range(component_bits.shape[0]):
         for other in range(l + 1):
             total = 0
-            for w in range(stretches.shape[1]):
-                total += popcount(stretches[l, w] & stretches[other, w])
+            for w in range(component_bits.shape[1]):
+                total += popcount(component_bits[l, w] & component_bits[other, w])
             overlaps[l, other] = total
             overlaps[other, l] = total
 
@@ -31,24 +31,24 @@ def descend(lines, bits, free, one, zero, nodes, turns, first, work):
     ``first`` is the side that begins; only the components that are ``free`` change. Returns by how
     much the cost went down.
     """
-    k = bits.stretches[0].shape[0]
+    k = bits.component_bits[0].shape[0]
     gained = 0
     changed = np.empty_like(free)
     for turn in range(turns):
         side = (first + turn) % 2
-        memberships, stretches = bits.memberships[side], bits.stretches[1 - side]
+        memberships, component_bits = bits.memberships[side], bits.component_bits[1 - side]
         overlaps = np.empty((0, 0), dtype=np.int64)
         if lines[side].words.shape[0] == 0:
             overlaps = np.empty((k, k), dtype=np.int64)
-            share_cells(stretches, overlaps)
-            work[0] += k * k // 2 * work_per_line(stretches.shape[1])
+            share_cells(component_bits, overlaps)
+            work[0] += k * k // 2 * work_per_line(component_bits.shape[1])
         changed[:] = 0
         gained += improve_lines(
             lines[side],
             0,
             memberships.shape[0],
             bits.memberships[1 - side],
-            stretches,
+            component_bits,
             overlaps,
             free,
             bits.stale[side],
@@ -68,7 +68,7 @@ def descend(lines, bits, free, one, zero, nodes, turns, first, work):
             quiet = quiet and changed[w] == 0
         for l in range(k):
             if has(changed, l):
-                gather_column(memberships, l, bits.stretches[side][l])
+                gather_column(memberships, l, bits.component_bits[side][l])
                 work[0] += 3 * memberships.shape[0]
         if quiet and turn > 0:
             break
@@ -76,12 +76,12 @@ def descend(lines, bits, free, one, zero, nodes, turns, first, work):
 
 
 @kernel()
-def drop_costs(lines, low, high, stretches, memberships, one, zero, costs, work):
+def drop_costs(lines, low, high, component_bits, memberships, one, zero, costs, work):
     """Add to ``costs`` by how much lines ``low`` to ``high`` cost more without a component.
 
     What it took is added to ``work``.
     """
-    k, words = stretches.shape
+    k, words = component_bits.shape
     row = np.empty(words, dtype=np.uint64)
     before = np.empty(words, dtype=np.uint64)
     later = np.empty((k + 1, words), dtype=np.uint64)
@@ -93,8 +93,8 @@ def drop_costs(lines, low, high, stretches, memberships, one, zero, costs, work)
             continue
         work[0] += 20 + (2 + 3 * count) * work_per_line(words)
         open_line(lines, i, row, before)
-        unite_from_each_on(stretches, space[:count], later)
+        unite_from_each_on(component_bits, space[:count], later)
         for c in range(count):
-            stretch = stretches[space[c]]
-            costs[space[c]] += gain_of(row, stretch, one, zero, before, later[c + 1])
-            unite_into(before, stretch)
+            packed = component_bits[space[c]]
+            costs[space[c]] += gain_of(row, packed, one, zero, before, later[c + 1])
+            unite_into(before, packed)

@@ -1,7 +1,7 @@
-"""Folders of slabs: a 0/1 matrix on disk that can be worked on without being read.
+"""Matrix folders: a 0/1 matrix on disk that can be worked on without being read.
 
 See `elbmf.matrix.on_disk` for what is in them. A whole matrix file becomes such a folder in little
-memory with `elbmf.io.to_slabs`.
+memory with `elbmf.io.to_folder`.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from elbmf.io.format import Format
 from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import NOTE, StoredMatrix, store
+from elbmf.matrix.on_disk import NOTE, DiskMatrix, store
 
 __all__ = [
-    "SLABS",
-    "StoredTable",
+    "MATRIX_FOLDER",
+    "FolderTable",
     "boolean_values",
-    "is_slabs",
-    "read_slabs",
-    "stream_slabs",
-    "write_slabs",
+    "is_matrix_folder",
+    "read_folder",
+    "stream_folder",
+    "write_folder",
 ]
 
 
-class StoredTable(LabelledMatrix):
+class FolderTable(LabelledMatrix):
     """A matrix in a folder, and its names; what is not asked for is not read.
 
     Parameters
     ----------
-    stored : StoredMatrix
+    stored : DiskMatrix
         The matrix.
 
     Attributes
     ----------
-    stored : StoredMatrix
+    stored : DiskMatrix
         The matrix.
     """
 
-    stored: StoredMatrix
+    stored: DiskMatrix
 
-    def __init__(self, stored: StoredMatrix) -> None:
+    def __init__(self, stored: DiskMatrix) -> None:
         object.__setattr__(self, "stored", stored)
 
     @cached_property
@@ -71,43 +71,43 @@ class StoredTable(LabelledMatrix):
         return self.stored.shape
 
     @property
-    def missing(self) -> int:
+    def n_missing(self) -> int:
         """Number of missing cells."""
-        return self.stored.cells - self.stored.known
+        return self.stored.n_missing
 
 
 def boolean_values(A: BooleanMatrix) -> Any:
     """Return a matrix as files hold it: of bool, or with NaN where cells are missing."""
     values = A.to_csr()
-    return values if A.hidden is None else values + np.nan * A.hidden.to_csr(np.float64)
+    return values if A.missing is None else values + np.nan * A.missing.to_csr(np.float64)
 
 
-def is_slabs(path: Path) -> bool:
-    """Whether a path is a folder of slabs, whatever its name."""
+def is_matrix_folder(path: Path) -> bool:
+    """Whether a path is a matrix folder, whatever its name."""
     return (path / NOTE).is_file()
 
 
-def read_slabs(path: Path) -> StoredTable:
-    """Open a folder of slabs.
+def read_folder(path: Path) -> FolderTable:
+    """Open a matrix folder.
 
     Parameters
     ----------
     path : Path
         The folder.
     """
-    return StoredTable(StoredMatrix(path))
+    return FolderTable(DiskMatrix(path))
 
 
-def stream_slabs(path: Path) -> EntryStream:
-    """Stream a folder of slabs.
+def stream_folder(path: Path) -> EntryStream:
+    """Stream a matrix folder.
 
     Parameters
     ----------
     path : Path
         The folder.
     """
-    stored = read_slabs(path).stored
-    for pattern in filter(None, (stored, stored.hidden)):
+    stored = read_folder(path).stored
+    for pattern in filter(None, (stored, stored.missing)):
         for start in range(0, pattern.ones, ENTRIES_AT_ONCE):
             stop = min(start + ENTRIES_AT_ONCE, pattern.ones)
             rows = np.searchsorted(pattern.indptr, np.arange(start, stop), side="right") - 1
@@ -116,8 +116,8 @@ def stream_slabs(path: Path) -> EntryStream:
     return Ending(stored.shape, stored.names(0), stored.names(1))
 
 
-def write_slabs(path: Path, table: LabelledMatrix) -> None:
-    """Write a folder of slabs.
+def write_folder(path: Path, table: LabelledMatrix) -> None:
+    """Write a matrix folder.
 
     Parameters
     ----------
@@ -126,17 +126,17 @@ def write_slabs(path: Path, table: LabelledMatrix) -> None:
     table : LabelledMatrix
         What to write: only zeros, ones and missing cells.
     """
-    A = table.stored if isinstance(table, StoredTable) else BooleanMatrix.from_array(table.values)
+    A = table.stored if isinstance(table, FolderTable) else BooleanMatrix.from_array(table.values)
     with writing(path):
         store(A, path, table.row_names, table.column_names, overwrite=True)
 
 
-SLABS = Format(
-    name="slabs",
-    suffixes=(".slabs",),
+MATRIX_FOLDER = Format(
+    name="folder",
+    suffixes=(".matrix",),
     description="folder of a 0/1 matrix for data larger than memory",
-    read=read_slabs,
-    write=write_slabs,
-    stream=stream_slabs,
+    read=read_folder,
+    write=write_folder,
+    stream=stream_folder,
     folder=True,
 )
