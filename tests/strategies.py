@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 
 densities = st.sampled_from([0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0])
 

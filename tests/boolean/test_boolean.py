@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import naive
-from elbmf.boolean import product as boolean
+from elbmf import boolean
+from elbmf.boolean.product import pack
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from strategies import boolean_arrays, boolean_factors, lengths, masked_factors
@@ -15,7 +16,7 @@ from strategies import boolean_arrays, boolean_factors, lengths, masked_factors
 
 @given(rows=boolean_arrays(columns=st.integers(1, 200)))
 def test_pack_keeps_every_bit(rows):
-    packed = boolean.pack(rows)
+    packed = pack(rows)
     assert packed.dtype == np.uint64
     for i, row in enumerate(rows):
         for j, bit in enumerate(row):

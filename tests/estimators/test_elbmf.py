@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import naive
 from elbmf import ELBMF
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.relaxation.rounding import round_by_loss

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from elbmf.boolean.cover import cover
+from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import naive
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
 from elbmf.estimators import Asso, GreConD

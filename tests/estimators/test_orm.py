@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import naive
-from elbmf.boolean.cover import cover
+from elbmf.boolean.coverage import cover
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import boolean_product, pack
 from elbmf.datasets import make_tiles

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 
 import naive
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import ELBMF, Primp, RoundedNMF

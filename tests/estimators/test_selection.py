@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 
 import naive
 from elbmf import ELBMF, RankSearch
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -117,8 +117,8 @@ def test_held_out_cells_are_neither_seen_nor_forgotten():
     hidden[:, :5] = True
     search = RankSearch(quick(), 4, holdout=0.2, criterion="held_out").fit(TILES.A, missing=hidden)
     masked = search._hidden_path.A
-    assert masked.hidden.ones == pytest.approx(60 * 5 + 0.2 * 60 * 50, rel=0.1)
-    held_out = masked.hidden.to_csr().toarray() & ~hidden
+    assert masked.missing.ones == pytest.approx(60 * 5 + 0.2 * 60 * 50, rel=0.1)
+    held_out = masked.missing.to_csr().toarray() & ~hidden
     for rank, share in zip(search.table_["rank"], search.table_["held_out"], strict=True):
         factors = search._hidden_path.factors[rank]
         product = (factors.U.astype(int) @ factors.V.astype(int)) > 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from elbmf.boolean.cover import cover
+from elbmf.boolean.coverage import cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import Sofa

@@ -64,7 +64,7 @@ def test_kept_kernels_of_another_state_are_not_unpickled(tmp_path, monkeypatch):
     index = bits.count_hits._cache._cache_file
     path = tmp_path / "index.nbi"
     monkeypatch.setattr(index, "_index_path", str(path))
-    gone = b"celbmf.kernels.rows\nNoLongerThere\n."
+    gone = b"celbmf.search.kernels.rows\nNoLongerThere\n."
     with pytest.raises(AttributeError, match="NoLongerThere"):
         pickle.loads(gone)
     path.write_bytes(pickle.dumps(numba.__version__) + gone)

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given
 
+from elbmf.kernels import patterns
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.relaxation.kernels import products
 from strategies import masked_arrays
 
 
@@ -13,7 +13,7 @@ def test_common_entries_are_marked(case):
     A, other = case
     pattern, other_pattern = (BooleanMatrix.from_array(X) for X in case)
     marks = np.zeros(pattern.ones, dtype=bool)
-    products.mark_common(
+    patterns.mark_common(
         pattern.indptr, pattern.indices, other_pattern.indptr, other_pattern.indices, marks
     )
     np.testing.assert_array_equal(marks, other[A])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from elbmf import ELBMF
-from elbmf.boolean.cover import Weights, component_cover, cover
+from elbmf.boolean.coverage import Weights, component_cover, cover
 from elbmf.boolean.product import pack
 from elbmf.cli import main
 from elbmf.errors import ClusterError, InputError, MissingExtraError

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.rounding import (
     balanced,

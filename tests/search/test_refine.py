@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.packed import PackedFactors, unpack
 from elbmf.boolean.product import pack
 from elbmf.datasets import make_tiles
@@ -272,7 +272,7 @@ def test_costs_of_dropping_are_added_up_over_some_lines(case, weights, data):
     high = data.draw(st.integers(low, A.shape[0]))
     costs, work = np.full(U.shape[1], 3), np.zeros(1, dtype=np.int64)
     price = weights.missed, weights.extra
-    descent.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
+    coordinate_descent.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
     part = slice(low, high)
     missing = None if missing is None else missing[part]
     whole = naive.cost(A[part], U[part], V, weights, missing)
@@ -323,5 +323,5 @@ def test_rows_agree_with_their_description_where_that_is_as_good(case, weights):
 @given(V=boolean_arrays(columns=st.integers(1, 140)))
 def test_cells_that_components_share(V):
     overlaps = np.empty((V.shape[0], V.shape[0]), dtype=np.int64)
-    descent.share_cells(pack(V), overlaps)
+    coordinate_descent.share_cells(pack(V), overlaps)
     np.testing.assert_array_equal(overlaps, V.astype(int) @ V.T.astype(int))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from elbmf import ELBMF
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -389,7 +389,7 @@ def test_making_do_keeps_the_number_of_components(case, weights, quick):
     local, factors = packed(case, weights, descended=False)
     wanted = max(1, U.shape[1] - 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elbmf.search.pooling._ONES_IN_NO_TIME", 1000 if quick else -1)
+        patch.setattr("elbmf.search.moves._ONES_IN_NO_TIME", 1000 if quick else -1)
         least = make_do(local, factors, wanted)
     assert least.to_arrays()[0].shape[1] == wanted
     assert least.cost == naive.cost(A, *least.to_arrays(), weights, missing)

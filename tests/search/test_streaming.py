@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.product import pack
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError

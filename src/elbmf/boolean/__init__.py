@@ -5,7 +5,7 @@ array: products are formed row by row on packed words, 64 cells at a time, and c
 data at its ones and missing cells only.
 """
 
-from elbmf.boolean.cover import (
+from elbmf.boolean.coverage import (
     ComponentCover,
     Cover,
     GrowingCover,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbmf.boolean.cover import Cover, cover
+from elbmf.boolean.coverage import Cover, cover
 from elbmf.boolean.product import hamming_distance
 
 __all__ = [

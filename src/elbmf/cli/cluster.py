@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.matrix.on_disk import NOTE, DiskMatrix

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from elbmf.boolean.cover import component_cover
+from elbmf.boolean.coverage import component_cover
 from elbmf.cli.tables import figures, shorten, table
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel

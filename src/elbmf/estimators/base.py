@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.packed import PackedFactors
 from elbmf.errors import InputError
 from elbmf.estimators.base import FittedFactors

@@ -304,6 +304,6 @@ def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:
         flat = np.unique(generator.integers(n * m, size=amount))
     cells = np.ones(flat.size, dtype=np.bool_)
     mask = sparse.csr_array((cells, np.divmod(flat, m)), shape=A.shape)
-    if A.hidden is not None:
-        mask = sparse.csr_array(mask + A.hidden.to_csr())
+    if A.missing is not None:
+        mask = sparse.csr_array(mask + A.missing.to_csr())
     return BooleanMatrix.from_array(A.to_csr(), missing=mask)

@@ -17,7 +17,7 @@ from elbmf.io.format import Format
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
-from elbmf.io.matrix import FolderTable, boolean_values, is_matrix_folder
+from elbmf.io.matrix_folder import FolderTable, boolean_values, is_matrix_folder
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.names import check_names
 from elbmf.io.reading import read

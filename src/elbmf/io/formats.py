@@ -12,7 +12,7 @@ from elbmf.io.delimited import CSV, TSV
 from elbmf.io.fimi import FIMI
 from elbmf.io.format import Format
 from elbmf.io.h5ad import H5AD
-from elbmf.io.matrix import MATRIX_FOLDER, is_matrix_folder
+from elbmf.io.matrix_folder import MATRIX_FOLDER, is_matrix_folder
 from elbmf.io.matrix_market import MATRIX_MARKET
 from elbmf.io.numpy_files import NPY, NPZ
 from elbmf.io.parquet import PARQUET

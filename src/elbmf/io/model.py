@@ -36,7 +36,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.binarizers import binarizer_of
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import check_names, pack_names, unpack_names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones
+from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, runs
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
 from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
@@ -163,13 +163,13 @@ class View:
         n, m = int(self.grid.row_edges[-1]), int(self.grid.column_edges[-1])
         width, height = max(m, 1), max(n, 1)
         ax.imshow(self.pixels(what), **_PICTURE, extent=(0, width, height, 0))
-        for runs, axis, room, length in (
+        for blocks, axis, room, length in (
             (self.row_runs, ax.yaxis, ax.get_window_extent().height, height),
             (self.column_runs, ax.xaxis, ax.get_window_extent().width, width),
         ):
             apart = _POINTS_APART * ax.figure.dpi / 72 / max(room, 1) * length
-            numbered = _apart(runs, apart)
-            axis.set_ticks([runs[each].mean() for each in numbered], [f"{e}" for e in numbered])
+            numbered = _apart(blocks, apart)
+            axis.set_ticks([blocks[each].mean() for each in numbered], [f"{e}" for e in numbered])
         ax.xaxis.tick_top()
         ax.tick_params(length=2, pad=1, color=FAINT, labelcolor=_OUTLINE)
         for spine in ax.spines.values():
@@ -207,7 +207,7 @@ def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[
     of this component, and as far as its members go from there. A component that is the first of no
     line has its longest run.
     """
-    runs = np.zeros((members.shape[1], 2), dtype=np.int64)
+    chosen = np.zeros((members.shape[1], 2), dtype=np.int64)
     taken = np.zeros(len(members), dtype=np.bool_)
     for component in components:
         inside = members[:, component]
@@ -219,9 +219,9 @@ def _runs(members: NDArray[np.bool_], components: NDArray[np.int64]) -> NDArray[
                 at = np.searchsorted(starts, begin, side="right") - 1
             else:
                 at = np.argmax(ends - starts)
-            runs[component] = starts[at], ends[at]
+            chosen[component] = starts[at], ends[at]
         taken |= inside
-    return runs
+    return chosen
 
 
 def _apart(runs: NDArray[np.int64], distance: float) -> list[int]:

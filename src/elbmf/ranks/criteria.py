@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import GrowingCover, cover
+from elbmf.boolean.coverage import GrowingCover, cover
 from elbmf.boolean.product import boolean_array
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix

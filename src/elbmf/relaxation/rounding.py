@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.half_step import Summary, Tally, balancing_scale

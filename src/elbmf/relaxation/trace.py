@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import cover
+from elbmf.boolean.coverage import cover
 from elbmf.boolean.metrics import HammingProcess, loss_gap
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.half_step import Iterate

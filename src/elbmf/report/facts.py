@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis import BlockOrder, ComponentOverlap, block_order, component_overlap, line_ones
-from elbmf.boolean.cover import ComponentCover, Cover, component_cover, cover
+from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import Weights, cover
+from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.packed import PackedFactors, unpack
 from elbmf.boolean.product import Bools, boolean_array, pack
 from elbmf.errors import InputError

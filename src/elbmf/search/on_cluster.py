@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import Cover, Weights, cover
+from elbmf.boolean.coverage import Cover, Weights, cover
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.product import Bools, boolean_product, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels.votes import count_votes

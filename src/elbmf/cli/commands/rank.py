@@ -172,7 +172,7 @@ def _clear(folder: Path) -> None:
 def _interrupted(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
     """Search, and return whether that was interrupted."""
     try:
-        search.fit(A.to_csr(), missing=A.hidden)
+        search.fit(A.to_csr(), missing=A.missing)
     except KeyboardInterrupt:
         return True
     except OtherSearchError as error:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.kernels.associations import (
@@ -84,7 +84,8 @@ class Asso(BooleanFactorizer):
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `FitProgress` after each component, or after all that some thresholds lead to
-        when several are tried; a true return value ends the fit at once, with what was found so far.
+        when several are tried; a true return value ends the fit at once, with what was found so
+        far.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None

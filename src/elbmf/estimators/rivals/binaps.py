@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.cover import GrowingCover, cover
+from elbmf.boolean.coverage import GrowingCover, cover
 from elbmf.boolean.product import Bools, pack
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.kernels.autoencoder import (

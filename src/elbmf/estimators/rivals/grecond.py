@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.cover import Weights
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors

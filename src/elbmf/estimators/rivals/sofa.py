@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.cover import cover
+from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.centers import Centers

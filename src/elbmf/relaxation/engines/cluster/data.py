@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.cover import ComponentCover, Cover, component_cover, cover
+from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools, boolean_array
 from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.matrix.boolean_matrix import NotBooleanError
