@@ -5,7 +5,8 @@ Each message says what was expected, what came, where, and what to do.
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 __all__ = [
@@ -16,12 +17,53 @@ __all__ = [
     "InputError",
     "MissingExtraError",
     "OtherWorkError",
+    "Placeholder",
+    "Setting",
     "differing",
+    "parts_of",
+    "worded",
 ]
 
 
+class Placeholder(str):
+    """What stands for a value in a message, such as SECONDS; it is shown without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A parameter that a message names: ``header=False`` in Python, a flag on the command line.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object, optional
+        What to set it to, or what it is set to; without one, only the name is shown.
+    """
+
+    name: str
+    value: Any = ...
+
+    def __str__(self) -> str:
+        return self.name if self.value is ... else f"{self.name}={self.value!r}"
+
+
 class InputError(ValueError):
-    """The data or a parameter cannot be used as given."""
+    """The data or a parameter cannot be used as given.
+
+    Parameters
+    ----------
+    *parts : str or Setting
+        The message, in pieces: text, and the parameters that it names, so that they can be shown
+        as what the user types.
+    """
+
+    def __init__(self, *parts: str | Setting) -> None:
+        super().__init__("".join(map(str, parts)))
+        self.parts = parts
 
 
 class FileFormatError(InputError):
@@ -92,7 +134,7 @@ class DeviceMemoryError(MemoryError):
     def __init__(self, device: str, what: str, said: str) -> None:
         first, *_ = said.strip().splitlines() or ["no reason given"]
         super().__init__(
-            f"device={device!r} has no room for {what} (torch says: {first.rstrip('.')}). Take "
+            f"The device {device!r} has no room for {what} (torch says: {first.rstrip('.')}). Take "
             "fewer components, see that nothing else has its memory, or leave the device out: the "
             "epochs then run in the memory of this machine, or within a memory_limit that you set."
         )
@@ -122,6 +164,16 @@ class OtherWorkError(InputError):
             f"{os.fspath(folder)}: has {self.holds} (other {', '.join(differing)}). {self.remedy}"
         )
         self.differing = differing
+
+
+def parts_of(error: BaseException) -> tuple[str | Setting, ...]:
+    """Return the pieces of a message, for another message to take up."""
+    return getattr(error, "parts", None) or (str(error),)
+
+
+def worded(error: BaseException, write: Callable[[Setting], str]) -> str:
+    """Return the message of an error, with its parameters written in a way of one's own."""
+    return "".join(part if isinstance(part, str) else write(part) for part in parts_of(error))
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

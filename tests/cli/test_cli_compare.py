@@ -13,7 +13,7 @@ from scipy import sparse
 
 from elbmf import Asso, GreConD
 from elbmf.boolean.metrics import recall
-from elbmf.cli import compare_report
+from elbmf.cli.text import comparison as text
 from elbmf.cli.progress import ComparisonProgress
 from elbmf.comparison import Progress, Result
 from elbmf.datasets import make_tiles
@@ -136,7 +136,7 @@ def test_the_best_of_each_column_has_a_star() -> None:
         _result("c", loss=1500, status="time limit", seconds=0.1, peak_memory=1, recall_star=0.1),
         Result(method="d", status="failed"),
     ]
-    lines = compare_report.results_table(results, with_truth=True).splitlines()
+    lines = text.results_table(results, with_truth=True).splitlines()
     cells = [line.split() for line in lines[1:]]
     figures = ["1,234*", "0.1000*", "0.9000*", "0.9500", "1.0000*", "2.5", "s", "2.5", "MB"]
     assert cells[0] == ["a", *figures, "0.2500", "3", "finished"]
@@ -148,14 +148,14 @@ def test_the_best_of_each_column_has_a_star() -> None:
 
 
 def test_one_method_alone_is_not_the_best_of_anything() -> None:
-    table = compare_report.results_table([_result("a")], with_truth=False)
+    table = text.results_table([_result("a")], with_truth=False)
     assert "*" not in table
 
 
 def test_notes_say_why() -> None:
     results = [_result("a"), Result(method="b", status="time limit", message="was ended")]
-    assert compare_report.notes(results, 2.0) == ["b: time limit: was ended"]
-    assert compare_report.notes([Result(method="c", status="failed")], None) == ["c: failed"]
+    assert text.notes(results, 2.0) == ["b: time limit: was ended"]
+    assert text.notes([Result(method="c", status="failed")], None) == ["c: failed"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet"])
@@ -226,7 +226,7 @@ def test_bad_parameters(elbmf: Any, config: str, parts: list[str]) -> None:
 def test_the_truth_must_have_the_same_names(elbmf: Any) -> None:
     Path("other.csv").write_text(Path("tiles.csv").read_text().replace("pear", "peach"))
     result = elbmf("compare", "tiles.csv", "-k", 2, "--truth", "other.csv")
-    result.assert_error("other.csv: its columns have other names than those of tiles.csv")
+    result.assert_error("other.csv: its columns are not those of tiles.csv")
 
 
 def test_help_names_the_methods(elbmf: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbmf.cli.figures import matrix_figures
+from elbmf.cli.text.matrix import matrix_figures
 from elbmf.io import FORMATS, LabelledMatrix, read, write
 
 

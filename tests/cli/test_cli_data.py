@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elbmf.cli.commands import data as command
-from elbmf.cli.solver_flags import options_of
+from elbmf.cli.flags.parameters import parameters_of
 from elbmf.io import read
 from elbmf.paper.catalog import DATA_SETS, open_prepared, prepare_stand_in
 from elbmf.paper.catalog.download import RemoteFile
@@ -193,18 +193,28 @@ def test_flags_follow_from_signature_and_docstring() -> None:
 
         Parameters
         ----------
+        path : path-like
+            The file.
         z : float, optional
             The z-score.
+        few : int, default=3
+            How many.
+        log : bool, default=False
+            Whether to take logarithms.
+        labels : path-like, optional
+            A table.
+        kind : {"a", "b"}, default="a"
+            Which kind.
         """
 
-    options = {option.name: option for option in options_of(load)}
+    options = {option.name: option for option in parameters_of(load)}
     assert list(options) == ["z", "few", "log", "labels", "kind"]
     assert options["z"].description == "The z-score."
-    assert (options["z"].parse("1.5"), options["z"].parse("none")) == (1.5, None)
+    assert options["z"].parse("1.5") == 1.5
     assert options["few"].parse("4") == 4
     assert options["log"].is_switch
     assert options["labels"].parse("a.tsv") == "a.tsv"
-    assert options["kind"].choices == ["a", "b"]
+    assert options["kind"].words == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from elbmf import ELBMF
-from elbmf.cli import outputs
-from elbmf.cli.commands import fit
+from elbmf.cli import writing
 from elbmf.errors import InputError
+from elbmf.estimators import METHODS
 from elbmf.io import load_model, read, save_model
 
 FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
@@ -302,7 +302,7 @@ def test_a_folder_without_permission_is_refused(
     if exists:
         Path("out").mkdir()
     # The superuser may write anywhere, so the permission is played.
-    monkeypatch.setattr(outputs.tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(writing.tempfile, "mkdtemp", refuse)
     elbmf(*FIT).assert_error("out: the folder cannot be written (Permission denied)")
 
 
@@ -356,8 +356,8 @@ def test_a_result_that_cannot_be_saved_is_rescued(
             raise InputError("out: the disk was pulled out.")
         save_model(folder, *arguments, **options)
 
-    monkeypatch.setattr(outputs, "save_model", save_elsewhere)
-    monkeypatch.setattr(outputs.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(writing, "save_model", save_elsewhere)
+    monkeypatch.setattr(writing.tempfile, "tempdir", str(tmp_path))
     result = elbmf(*FIT)
     result.assert_error("the disk was pulled out. The result is in ")
     rescued = result.err.rpartition("is in ")[2].removesuffix(" instead.\n")
@@ -405,7 +405,7 @@ def test_a_method_without_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) ->
             U = np.ones((A.shape[0], self.n_components), dtype=bool)
             return FittedFactors(U, np.zeros((self.n_components, A.shape[1]), dtype=bool))
 
-    monkeypatch.setitem(fit.METHODS, "plain", Plain)
+    monkeypatch.setitem(METHODS, "plain", Plain)
     assert "Whether to be 100 % greedy" in elbmf("fit", "--method", "plain", "--help").out
     assert "--kappa" not in elbmf("fit", "--method", "plain", "--help").out
     result = elbmf("fit", "tiles.csv", "--method", "plain", "--no-greedy", "-o", "out", "--json")

@@ -1,14 +1,20 @@
 """The program as a whole: help, version, errors, the registry."""
 
 import errno
+import os
+import pickle
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import elbmf as elbmf_package
 from elbmf import __version__
 from elbmf.cli import main, registry
-from elbmf.cli.wording import in_flags
+from elbmf.cli.flags.parameters import as_flag
+from elbmf.errors import InputError, Placeholder, Setting, parts_of, worded
 
 
 def test_version(elbmf: Any) -> None:
@@ -122,22 +128,57 @@ def test_a_new_command_needs_one_line(elbmf: Any, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
+    ("setting", "in_python", "typed"),
     [
-        (
-            "Set binarize=THRESHOLD, e.g. binarize=0.",
-            "Set --binarize THRESHOLD, e.g. --binarize 0.",
-        ),
-        ("binarize=-0.5 is", "--binarize -0.5 is"),
-        ("pass overwrite=True to", "pass --overwrite to"),
-        ("pass header=False.", "pass --no-header."),
-        ("use layout='wide'.", "use --layout wide."),
-        ("pass row_names=True.", "pass --row-names."),
-        ("stopped with tol=1e-6", "stopped with tol=1e-6"),
+        (Setting("binarize", Placeholder("THRESHOLD")), "binarize=THRESHOLD", "--binarize THRESHOLD"),
+        (Setting("binarize", -0.5), "binarize=-0.5", "--binarize -0.5"),
+        (Setting("overwrite", True), "overwrite=True", "--overwrite"),
+        (Setting("header", False), "header=False", "--no-header"),
+        (Setting("layout", "wide"), "layout='wide'", "--layout wide"),
+        (Setting("delimiter", " "), "delimiter=' '", "--delimiter ' '"),
+        (Setting("random_state"), "random_state", "--seed"),
+        (Setting("n_components", 3), "n_components=3", "--n-components 3"),
     ],
 )
-def test_messages_name_flags(message: str, expected: str) -> None:
-    assert in_flags(message) == expected
+def test_messages_name_flags(setting: Setting, in_python: str, typed: str) -> None:
+    error = InputError("data.csv: set ", setting, ".")
+    assert str(error) == f"data.csv: set {in_python}."
+    assert worded(error, as_flag) == f"data.csv: set {typed}."
+    again = InputError("elsewhere: ", *parts_of(error))
+    assert worded(again, as_flag) == f"elsewhere: data.csv: set {typed}."
+    assert parts_of(pickle.loads(pickle.dumps(error))) == error.parts
+    assert worded(OSError("gone"), as_flag) == "gone"
+
+
+@pytest.mark.parametrize("command", [command.name for command in registry.COMMANDS])
+def test_help_waits_for_nothing_heavy(command: str) -> None:
+    code = (
+        "import sys\n"
+        "from elbmf.cli import main\n"
+        f"code = main([{command!r}, '--help'])\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'pandas', 'matplotlib'} & {*sys.modules}\n"
+        "assert code == 0 and not heavy, heavy\n"
+    )
+    package = str(Path(elbmf_package.__file__).parents[1])
+    subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": package},
+    )
+
+
+def test_the_long_help_has_what_the_short_one_leaves_out(elbmf: Any) -> None:
+    short, long = elbmf("fit", "--help"), elbmf("fit", "--help-all")
+    assert (short.code, long.code) == (0, 0)
+    assert short.out.count("\n  -") <= 25
+    for title in ("data:", "what to find:", "how hard to look:", "output:"):
+        assert f"\n{title}\n" in short.out
+    for flag in ("--kappa", "--checkpoint", "--layout", "--stream", "--scheduler", "--config"):
+        assert f"\n  {flag} " not in short.out
+        assert f"\n  {flag}" in long.out
+    shown = {line.split()[0] for line in short.out.splitlines() if line.startswith("  -")}
+    assert shown <= {line.split()[0] for line in long.out.splitlines() if line.startswith("  -")}
 
 
 def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbmf.cli import matrices
+from elbmf.cli import reading
 from elbmf.cli.progress import FileProgress
 from elbmf.io import read, streaming, to_folder
 from elbmf.matrix.on_disk import DiskMatrix
@@ -131,7 +131,7 @@ def test_a_fit_within_a_limit_takes_large_files_to_the_disk(
         converted.append(arguments[0])
         return to_folder(*arguments, **options)
 
-    monkeypatch.setattr(matrices, "to_folder", convert)
+    monkeypatch.setattr(reading, "to_folder", convert)
     for limit in ("1GB", "50B"):
         found = elbmf("fit", "tiles.csv", "-o", "there", "--memory-limit", limit, *flags)
         assert found.json["components"] == expected["components"]

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from elbmf.cli.commands.plot import KINDS
+from elbmf.plots.registry import FIGURES
 
 LABELS = "name\tkind\tother\nann\ta\tx\nbob\ta\tx\ncy\ta\ty\ndee\tb\tx\neve\t\ty\n"
 
@@ -18,9 +18,9 @@ def labels(tmp_path: Path) -> str:
     return "labels.tsv"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FIGURES)
 def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> None:
-    flags = ["--labels", labels] if KINDS[kind].labels else []
+    flags = ["--labels", labels] if FIGURES[kind].labels else []
     result = elbmf("plot", kind, model, "-o", "picture.png", "--dpi", 40, *flags)
     assert (result.code, result.out) == (0, "")
     assert "Saved to picture.png" in result.err
@@ -55,8 +55,8 @@ def test_a_map_by_a_column_of_labels(elbmf: Any, model: str, labels: str) -> Non
         (["map", "model", "-o", "p.png", "--size", "big"], ["8x5", "'big'"]),
         (["map", "model", "-o", "p.png", "--size", "0x500"], ["from 1 to 100", "'0x500'"]),
         (
-            ["errors", "model", "--data", "few.csv", "-o", "p.png"],
-            ["few.csv: has 1 rows", "made from 5"],
+            ["errors", "model", "few.csv", "-o", "p.png"],
+            ["few.csv: has 1 rows", "the model has 5"],
         ),
         (["map", "model"], ["-o/--output"]),
     ],
@@ -70,10 +70,10 @@ def test_errors(elbmf: Any, model: str, arguments: list[str], parts: list[str]) 
 def test_data_that_is_gone(elbmf: Any, model: str) -> None:
     Path("tiles.csv").rename("moved.csv")
     result = elbmf("plot", "factorization", model, "-o", "p.png")
-    result.assert_error("needs the matrix", "--data")
+    result.assert_error("needs the matrix", "after RESULT")
     assert not Path("p.png").exists()
     assert elbmf("plot", "columns", model, "-o", "p.png").code == 0
-    flags = ["--data", "moved.csv"]
+    flags = ["moved.csv"]
     assert elbmf("plot", "factorization", model, "-o", "q.png", *flags).code == 0
 
 
@@ -96,9 +96,9 @@ def test_rows_of_a_stream_are_those_of_a_file(elbmf: Any, labels: str) -> None:
     assert elbmf("fit", "tiles.csv", *flags).code == 0
     for kind in ("map", "rows", "overlap", "data"):
         refused = elbmf("plot", kind, "stream", "-o", "p.png")
-        refused.assert_error(f"'{kind}' shows rows", "--data")
+        refused.assert_error(f"'{kind}' shows rows", "after RESULT")
     assert not Path("p.png").exists()
     assert elbmf("plot", "columns", "stream", "-o", "p.png", "--dpi", 40).code == 0
-    given = ["--data", "tiles.csv", "--labels", labels, "--dpi", 40]
+    given = ["tiles.csv", "--labels", labels, "--dpi", 40]
     for kind in ("map", "rows", "factorization", "labels"):
         assert elbmf("plot", kind, "stream", "-o", "p.png", *given).code == 0

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from elbmf import ELBMF, RankSearch
-from elbmf.cli import rank_report
+from elbmf.cli.text import ranks as text
 from elbmf.cli.progress import RankProgress
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
@@ -442,7 +442,7 @@ def test_of_many_ranks_those_around_the_choices_are_shown() -> None:
         "bai_ng_1": np.where(rank < 200, 1.0, -np.inf),
     }
     choices = {"mdl": 300, "aic": 40, "bai_ng_1": 200}
-    lines = rank_report.ranks_table(table, choices, "mdl").splitlines()
+    lines = text.ranks_table(table, choices, "mdl").splitlines()
     assert len(lines) <= 41
     shown = [line.split()[0] for line in lines[1:]]
     for wanted in (0, 39, 40, 41, 199, 200, 201, 299, 300, 301, 450):
@@ -456,7 +456,7 @@ def test_of_many_ranks_those_around_the_choices_are_shown() -> None:
 def test_ranks_without_held_out_cells_are_blank() -> None:
     values = np.array([0.5, np.nan, 0.25])
     table = {"rank": np.array([0, 1, 2]), "mdl": values, "held_out": values}
-    lines = rank_report.ranks_table(table, {"mdl": 2, "held_out": 2}, "mdl").splitlines()
+    lines = text.ranks_table(table, {"mdl": 2, "held_out": 2}, "mdl").splitlines()
     assert lines[2].split() == ["1"]
     assert lines[3].endswith("0.2500*")
 

@@ -72,10 +72,10 @@ def test_data_that_has_gone(elbmf: Any, model: str) -> None:
     Path("tiles.csv").rename("moved.csv")
     result = elbmf("report", model, "-o", "report.html")
     assert result.code == 0
-    assert "The data is no longer there: ../tiles.csv. Name the file with --data." in result.err
+    assert "The data is no longer there: ../tiles.csv. Name the file after RESULT." in result.err
     assert "no longer there" in warned("report.html")
     assert said("report.html")["matrix"]["missed"] is None
-    assert elbmf("report", model, "-o", "report.html", "--data", "moved.csv").code == 0
+    assert elbmf("report", model, "-o", "report.html", "moved.csv").code == 0
     assert "there" not in warned("report.html")
     assert said("report.html")["summary"]["measures"]["loss"] == 0
 
@@ -90,22 +90,22 @@ def test_data_that_is_no_longer_the_same(elbmf: Any, model: str) -> None:
     assert result.code == 0
     assert "The data could not be used: " in result.err
     assert "has 2 columns" in warned("model/report.html")
-    elbmf("report", model, "--data", "tiles.csv").assert_error("has 2 columns", "made from 5")
+    elbmf("report", model, "tiles.csv").assert_error("has 2 columns", "the model has 5")
 
 
 def test_rows_and_columns_may_come_in_another_order(elbmf: Any, model: str) -> None:
     lines = [line.split(",") for line in Path("tiles.csv").read_text().splitlines()]
     turned = [[line[0], *line[:0:-1]] for line in [lines[0], *lines[:0:-1]]]
     Path("turned.csv").write_text("".join(",".join(line) + "\n" for line in turned))
-    result = elbmf("report", model, "--data", "turned.csv")
+    result = elbmf("report", model, "turned.csv")
     assert "rows put in the order of the model" in result.err
     assert "columns put in the order of the model" in result.err
     assert said("model/report.html")["summary"]["measures"]["loss"] == 0
     Path("others.csv").write_text(Path("tiles.csv").read_text().replace("eve", "eva"))
-    elbmf("report", model, "--data", "others.csv").assert_error("its rows are not those", "'eva'")
+    elbmf("report", model, "others.csv").assert_error("its rows are not those", "'eva'")
     short = "".join(Path("tiles.csv").read_text().splitlines(keepends=True)[:-1])
     Path("short.csv").write_text(short)
-    elbmf("report", model, "--data", "short.csv").assert_error("has 4 rows", "made from 5")
+    elbmf("report", model, "short.csv").assert_error("has 4 rows", "the model has 5")
 
 
 def test_values_are_binarized_as_in_the_fit(elbmf: Any) -> None:
@@ -125,7 +125,7 @@ def test_models_of_earlier_versions(elbmf: Any, model: str) -> None:
     assert result.code == 0
     assert "does not note where its data is" in result.err
     assert "does not note where its data is" in warned("old/report.html")
-    assert elbmf("report", "old", "--data", "tiles.csv").code == 0
+    assert elbmf("report", "old", "tiles.csv").code == 0
     assert said("old/report.html")["summary"]["measures"]["loss"] == 0
 
 
@@ -202,9 +202,9 @@ def test_data_of_another_name_is_read_the_same_way(elbmf: Any) -> None:
     flags = ["--key", "tiles", "-k", 2, "--seed", 0, "-o", "model"]
     assert elbmf("fit", "two.npz", *flags).code == 0
     Path("two.npz").rename("renamed.npz")
-    assert elbmf("report", "model", "--data", "renamed.npz").code == 0
+    assert elbmf("report", "model", "renamed.npz").code == 0
     assert said("model/report.html")["summary"]["ones"] == 12
-    assert elbmf("report", "model", "--data", "renamed.npz", "--key", "empty").code == 0
+    assert elbmf("report", "model", "renamed.npz", "--key", "empty").code == 0
     assert said("model/report.html")["summary"]["ones"] == 0
 
 
@@ -213,7 +213,7 @@ def test_streams(elbmf: Any) -> None:
     assert elbmf("fit", "tiles.csv", *flags).code == 0
     assert "learned from a stream" in warned("model/report.html")
     assert said("model/report.html")["summary"]["rows"] == 5
-    result = elbmf("report", "model", "--data", "tiles.csv")
+    result = elbmf("report", "model", "tiles.csv")
     assert result.code == 0
     report = said("model/report.html")
     assert report["summary"]["measures"]["loss"] == 0
@@ -234,7 +234,7 @@ def test_data_that_is_too_large_for_memory(elbmf: Any, monkeypatch: Any) -> None
     flags = ["-k", 2, "--seed", 0, "--binarize", 3, "--memory-limit", "50MB"]
     assert elbmf("fit", "values.csv", *flags, "-o", "model", "--report").code == 0
     expected = said("model/report.html")
-    monkeypatch.setattr("elbmf.cli.matrices._BYTES_READ", 1 << 30)
+    monkeypatch.setattr("elbmf.cli.reading._BYTES_READ", 1 << 30)
     monkeypatch.setattr("tempfile.tempdir", str(Path("room").absolute()))
     Path("room").mkdir()
     ends: list[Any] = []
@@ -252,7 +252,7 @@ def test_data_that_is_too_large_for_memory(elbmf: Any, monkeypatch: Any) -> None
     [
         (["nowhere"], ["nowhere: there is no such folder"]),
         (["model", "-o", "page.txt"], ["page.txt", "must end in .html"]),
-        (["model", "--data", "none.csv"], ["none.csv: there is no such file"]),
+        (["model", "none.csv"], ["none.csv: there is no such file"]),
         (["model", "--column", "place"], ["--labels TABLE"]),
         (["model", "--labels", "none.tsv"], ["none.tsv: there is no such file"]),
     ],

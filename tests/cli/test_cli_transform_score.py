@@ -64,7 +64,7 @@ def test_columns_without_names_are_taken_in_order(elbmf: Any, model: str) -> Non
 @pytest.mark.parametrize(
     ("header", "parts"),
     [
-        ("apple,pear,plum,fig", ["has 4 columns, but the model was made from 5", "Missing: 'nut'"]),
+        ("apple,pear,plum,fig", ["has 4 columns, but the model has 5", "Missing: 'nut'"]),
         ("apple,pear,plum,fig,oat", ["Missing: 'nut'; Unknown to the model: 'oat'."]),
         ("a,b,c,d,e", ["Missing: 'apple', 'pear', 'plum' and 2 more", "'a', 'b', 'c' and 2"]),
         ("apple,pear,plum,fig,nut,oat", ["has 6 columns", "Unknown to the model: 'oat'"]),
@@ -171,7 +171,7 @@ def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) 
 def test_score_of_other_rows_describes_them_first(elbmf: Any, model: str) -> None:
     Path("new.csv").write_text(NEW)
     result = elbmf("score", model, "new.csv", "--json")
-    assert "new.csv: has 2 rows, the model 5; its rows are described" in result.err
+    assert "new.csv: has 2 rows, but the model has 5." in result.err
     assert result.json["transformed"] is True
     assert result.json["measures"]["loss"] == 1
 
@@ -179,7 +179,7 @@ def test_score_of_other_rows_describes_them_first(elbmf: Any, model: str) -> Non
 def test_score_of_rows_with_other_names_describes_them_first(elbmf: Any, model: str) -> None:
     Path("new.csv").write_text(Path("tiles.csv").read_text().replace("ann", "zoe"))
     result = elbmf("score", model, "new.csv")
-    assert "other names" in result.err
+    assert "its rows are not those of the model. Missing: 'ann'" in result.err
     assert "relative loss  0.0000" in result.out
 
 

@@ -181,7 +181,7 @@ def test_torch_is_loaded_only_when_a_device_is_asked_for():
 
 def test_without_torch_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"device='cpu'.*elbmf\[torch\]"):
+    with pytest.raises(MissingExtraError, match=r"device 'cpu'.*elbmf\[torch\]"):
         open_engine(random_matrix((5, 4), 0.5), where=Where(n_jobs=1, device="cpu"))
 
 

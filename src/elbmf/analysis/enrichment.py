@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Setting
 
 __all__ = ["Background", "Enrichment", "Family", "NamedSet", "enrichment"]
 
@@ -166,7 +166,7 @@ def enrichment(
     has = _binary(W[chosen].astype(bool).astype(np.int64) @ names.of_columns)
     S = _incidence(known, names)
     if not S.nnz:
-        raise InputError(_no_match(column_names, known))
+        raise _no_match(column_names, known)
     genes = np.array(names.shown, dtype=object)
     if background == "annotated":
         annotated = np.flatnonzero(S.sum(axis=0))
@@ -334,11 +334,14 @@ def _check_options(background: str, family: str, min_size: int, max_size: int | 
             raise InputError(f"{field} must be one of {', '.join(allowed)}; got {value!r}.")
     if min_size < 1 or (max_size is not None and max_size < min_size):
         raise InputError(
-            f"min_size must be at least 1 and max_size no less; got {min_size} and {max_size}."
+            Setting("min_size"),
+            " must be at least 1 and ",
+            Setting("max_size"),
+            f" no less; got {min_size} and {max_size}.",
         )
 
 
-def _no_match(column_names: Sequence[str], sets: list[NamedSet]) -> str:
+def _no_match(column_names: Sequence[str], sets: list[NamedSet]) -> InputError:
     """Say that no name matches, what the names look like, and what may help."""
     members = list(islice((member for each in sets for member in each.members), 3))
     text = (
@@ -348,8 +351,12 @@ def _no_match(column_names: Sequence[str], sets: list[NamedSet]) -> str:
     )
     known = {member.upper() for each in sets for member in each.members}
     if any(name.upper() in known for name in column_names):
-        return text + "They differ in upper and lower case only; set ignore_case=True."
+        case = Setting("ignore_case", True)
+        return InputError(text, "They differ in upper and lower case only; set ", case, ".")
     for mark in "|.":
         if any(name.split(mark, 1)[0].upper() in known for name in column_names):
-            return text + f"What comes before {mark!r} does match; set cut_at={mark!r}."
-    return text + "Take sets with the same kind of names, such as symbols or Ensembl ids."
+            cut = Setting("cut_at", mark)
+            return InputError(text, f"What comes before {mark!r} does match; set ", cut, ".")
+    return InputError(
+        text, "Take sets with the same kind of names, such as symbols or Ensembl ids."
+    )

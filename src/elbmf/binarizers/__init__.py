@@ -10,9 +10,10 @@ from elbmf.binarizers.words import (
     BINARIZERS,
     Binarize,
     BinarizerWord,
+    binarized,
     binarizer_of,
-    elementwise,
     is_number,
+    learns,
     with_nan,
 )
 
@@ -24,8 +25,9 @@ __all__ = [
     "QuantileBinarizer",
     "ThresholdBinarizer",
     "ZScoreBinarizer",
+    "binarized",
     "binarizer_of",
-    "elementwise",
     "is_number",
+    "learns",
     "with_nan",
 ]

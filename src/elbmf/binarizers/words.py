@@ -19,16 +19,17 @@ from elbmf.binarizers.transformers import (
     ThresholdBinarizer,
     ZScoreBinarizer,
 )
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = [
     "BINARIZERS",
     "Binarize",
     "BinarizerWord",
+    "binarized",
     "binarizer_of",
-    "elementwise",
     "is_number",
+    "learns",
     "with_nan",
 ]
 
@@ -124,14 +125,15 @@ def _of_word(text: str) -> BaseEstimator:
     try:
         binarizer._validate_params()
     except InvalidParameterError as error:
-        raise InputError(f"binarize={text!r}: {error}") from None
+        raise InputError(Setting("binarize", text), f": {error}") from None
     return binarizer
 
 
 def _unknown(binarize: Any) -> InputError:
     return InputError(
-        f"binarize must be a number or one of {', '.join(_SYNTAX)}, where SCOPE is "
-        f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}; got {binarize!r}."
+        Setting("binarize"),
+        f" must be a number or one of {', '.join(_SYNTAX)}, where SCOPE is "
+        f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}; got {binarize!r}.",
     )
 
 
@@ -140,14 +142,31 @@ def is_number(binarize: Any) -> TypeGuard[float]:
     return isinstance(binarize, Real)
 
 
-def elementwise(binarize: Binarize) -> Binarize:
-    """Return how to read a noise-free matrix that comes with data: as the data, or as 0/1.
+def learns(binarize: Binarize) -> bool:
+    """Tell whether what counts as a one depends on the other values of the data.
 
-    What is learned from the distribution of the data says nothing about a matrix without noise,
-    which is read as zeros and ones.
+    A noise-free matrix that comes with data is then read as zeros and ones, since what the data
+    teaches says nothing about it; and data is read as a whole, since no entry can be told alone.
     """
-    words = ("nonzero", "positive")
-    return binarize if is_number(binarize) or binarize in words else None
+    return not (binarize is None or is_number(binarize) or binarize in ("nonzero", "positive"))
+
+
+def binarized(values: Any, binarize: Binarize) -> tuple[BooleanMatrix, Any]:
+    """Return where the ones are, and the transformer that told them, where one did.
+
+    Parameters
+    ----------
+    values : ndarray, scipy.sparse matrix or array
+        The data.
+    binarize : float, str, transformer or None
+        As `binarizer_of` takes it, but that a transformer has learned already.
+    """
+    if binarize is None or is_number(binarize):
+        return BooleanMatrix.from_array(values, binarize), None
+    binarizer: Any = binarize
+    if isinstance(binarize, str):
+        binarizer = binarizer_of(binarize).fit(values)
+    return BooleanMatrix.from_array(binarizer.transform(values)), binarizer
 
 
 def with_nan(X: Any, missing: Any) -> Any:

@@ -10,36 +10,19 @@ from typing import Any
 
 from elbmf._version import __version__
 from elbmf.cli.console import Console
+from elbmf.cli.flags.parameters import as_flag
+from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.parser import CommandParser, UsageError
 from elbmf.cli.registry import COMMANDS
-from elbmf.cli.wording import in_flags
+from elbmf.errors import ClusterError, InputError, MissingExtraError, worded
 
 __all__ = ["main"]
 
-_BAD_INPUT, _INTERRUPTED = 2, 130
+_BAD_INPUT = 2
 
 _DESCRIPTION = """\
 Boolean matrix factorization: finds k components, each a set of rows and a set of columns,
 whose union is as close to a 0/1 matrix as possible."""
-
-_EXAMPLES = """\
-examples:
-  elbmf demo                                 see it work on images of digits
-  elbmf info data.csv                        look at a matrix before factorizing it
-  elbmf rank data.csv --max 30               find out how many components it has
-  elbmf compare data.csv -k 20               find out which method does best on it
-  elbmf fit data.csv -k 20 -o result         factorize it and save the result
-  elbmf report result                        make a page about it, to open in a browser
-  elbmf score result data.csv                measure a saved result
-  elbmf transform result new.csv -o new.tsv  describe new rows by saved components
-  elbmf convert data.csv data.npz            change the format of a matrix
-  elbmf labels result rows.tsv               compare components with known labels
-  elbmf enrich result --sets pathways.gmt    find known sets of columns in components
-  elbmf plot map result -o map.png           draw a picture of a saved result
-  elbmf data list                            see the data sets of the paper
-  elbmf reproduce all --quick                measure and draw the paper's figures anew
-
-'elbmf COMMAND --help' explains a command."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="elbmf",
         usage="elbmf COMMAND ...",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        epilog=_examples,
     )
     parser.add_argument("--version", action="version", version=f"elbmf {__version__}")
     commands = parser.add_subparsers(
@@ -61,6 +44,12 @@ def _parser() -> argparse.ArgumentParser:
         added: Any = commands.add_parser(command.name, help=command.summary, command=command)
         added.set_defaults(parser=added)
     return parser
+
+
+def _examples() -> str:
+    """Return the first example of each command."""
+    first = [line for each in COMMANDS for line in each.load().EXAMPLES.splitlines()[1:2]]
+    return "\n".join(["examples:", *first, "", "'elbmf COMMAND --help' explains a command."])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -94,44 +83,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # --help and --version
         return int(stop.code or 0)
     except UsageError as error:
-        console.error(f"{in_flags(str(error))}\nTry '{error.prog} --help'.")
+        console.error(f"{error}\nTry '{error.prog} --help'.")
         return _BAD_INPUT
     except BrokenPipeError:
         _forget_stdout()
         return 0
     except KeyboardInterrupt:
         console.note("elbmf: aborted")
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception as error:
         if not _is_expected(error):
             raise
         if console.verbosity > 1 or os.environ.get("ELBMF_DEBUG"):
             traceback.print_exc()
-        console.error(in_flags(_message(error)))
+        console.error(_message(error))
         return _BAD_INPUT
 
 
 def _is_expected(error: Exception) -> bool:
     """Whether an error is about what the user gave, rather than a fault of this program."""
+    if isinstance(error, InputError | MissingExtraError | ClusterError | OSError | MemoryError):
+        return True
     from sklearn.utils._param_validation import InvalidParameterError
 
-    from elbmf.errors import ClusterError, InputError, MissingExtraError
-
-    return isinstance(
-        error,
-        InputError
-        | MissingExtraError
-        | ClusterError
-        | InvalidParameterError
-        | OSError
-        | MemoryError,
-    )
+    return isinstance(error, InvalidParameterError)
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}".rstrip()
-    return str(error)
+    return worded(error, as_flag)
 
 
 def _forget_stdout() -> None:

@@ -2,12 +2,13 @@
 
 import argparse
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from elbmf.cli.registry import Command, CommandModule
 
-__all__ = ["CommandParser", "UsageError"]
+__all__ = ["CommandParser", "UsageError", "rare"]
 
 
 class UsageError(Exception):
@@ -26,6 +27,11 @@ class UsageError(Exception):
         self.prog = prog
 
 
+def rare(action: argparse.Action | argparse._ArgumentGroup) -> None:
+    """Let only ``--help-all`` show an argument, or a group of them."""
+    action.rare = True  # type: ignore[union-attr]
+
+
 class CommandParser(argparse.ArgumentParser):
     """The parser of one command, or of the program when no command is given.
 
@@ -36,17 +42,26 @@ class CommandParser(argparse.ArgumentParser):
     ----------
     command : Command, optional
         Which command.
+    epilog : str or callable, optional
+        What the help ends with, or what returns it.
     **options
         What argparse takes.
     """
 
     module: CommandModule
 
-    def __init__(self, command: Command | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        command: Command | None = None,
+        epilog: str | Callable[[], str] | None = None,
+        **options: Any,
+    ) -> None:
         options.setdefault("formatter_class", _HelpFormatter)
         super().__init__(allow_abbrev=False, **options)
         self._command = command
         self._configured = False
+        self._epilog = epilog
+        self._shows_all = False
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -56,7 +71,7 @@ class CommandParser(argparse.ArgumentParser):
             self._configured = True
             self.module = self._command.load()
             self.description = self._command.summary
-            self.epilog = self.module.EXAMPLES
+            self._epilog = self.module.EXAMPLES
             self.module.configure(self, args or [])
             self.add_argument("-q", "--quiet", action="store_true", help="no notes, no progress")
             self.add_argument(
@@ -66,7 +81,41 @@ class CommandParser(argparse.ArgumentParser):
                 default=0,
                 help="say more on stderr; twice: also the traceback of an error",
             )
+            if self._rare_actions():
+                self.add_argument(
+                    "--help-all", action=_HelpAll, help="show all flags, also rare ones, and exit"
+                )
         return super().parse_known_args(args, namespace)
+
+    def _rare_actions(self) -> list[argparse.Action]:
+        return [
+            action
+            for group in self._action_groups
+            for action in group._group_actions
+            if hasattr(group, "rare") or hasattr(action, "rare")
+        ]
+
+    def format_help(self) -> str:
+        """Return the help, without what is rare unless all is asked for."""
+        self.epilog = self._epilog() if callable(self._epilog) else self._epilog
+        with self._without([] if self._shows_all else self._rare_actions()):
+            return super().format_help()
+
+    @contextmanager
+    def _without(self, actions: Sequence[argparse.Action]) -> Iterator[None]:
+        shown = [action.help for action in actions]
+        for action in actions:
+            action.help = argparse.SUPPRESS
+        try:
+            yield
+        finally:
+            for action, text in zip(actions, shown, strict=True):
+                action.help = text
+
+    def print_all_help(self) -> None:
+        """Print the help with what is rare."""
+        self._shows_all = True
+        self.print_help()
 
     def error(self, message: str) -> NoReturn:
         """Leave it to `main` to say what is wrong."""
@@ -87,3 +136,11 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str, **options: Any) -> None:
         super().__init__(prog, max_help_position=28, **options)
+
+
+class _HelpAll(argparse._HelpAction):
+    """Prints all that there is to say."""
+
+    def __call__(self, parser: Any, *_: Any, **__: Any) -> None:
+        parser.print_all_help()
+        parser.exit()

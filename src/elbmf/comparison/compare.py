@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from elbmf.binarizers import Binarize, elementwise
+from elbmf.binarizers import Binarize, learns
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
@@ -103,7 +103,8 @@ callback, n_jobs, random_state
             grace = max(_LEAST_GRACE, _GRACE * (time_limit or 0.0))
         _require_seconds("grace", grace, least=0)
         self._A = self._read(X, binarize, missing)
-        truth = None if truth is None else self._read(truth, elementwise(binarize))
+        as_data = None if learns(binarize) else binarize
+        truth = None if truth is None else self._read(truth, as_data)
         if truth is not None and truth.shape != self._A.shape:
             raise InputError(
                 f"truth must have the shape of the matrix, {_by(self._A.shape)}; got "

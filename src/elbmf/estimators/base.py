@@ -431,7 +431,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 self.binarizer_ = binarizer_of(self.binarize).fit(checked)
             return BooleanMatrix.from_array(self.binarizer_.transform(checked))
         except InputError as error:
-            raise InputError(f"{type(self).__name__}: {error}") from None
+            raise InputError(f"{type(self).__name__}: ", *error.parts) from None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from elbmf.binarizers import is_number
 from elbmf.boolean.product import Bools
-from elbmf.errors import ClusterError, InputError
+from elbmf.errors import ClusterError, InputError, Setting
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.relaxed import RelaxedFactorizer
 from elbmf.estimators.resuming import Session
@@ -63,15 +63,16 @@ class ClusterFactorizer(RelaxedFactorizer):
             return X
         if not (self.binarize is None or is_number(self.binarize)):
             raise InputError(
-                f"binarize={self.binarize!r} learns from all the data, which is not in one place. "
-                "Set a number, or binarize the Dask collection first."
+                Setting("binarize", self.binarize),
+                " learns from all the data, which is not in one place. Set a number, or binarize "
+                "the Dask collection first.",
             )
         try:
             return _Own.from_collection(
                 X, binarize=self.binarize, missing=missing, streamed_axis=axis
             )
         except InputError as error:
-            raise InputError(f"{type(self).__name__}: {error}") from None
+            raise InputError(f"{type(self).__name__}: ", *error.parts) from None
 
     def _require_feasible(self) -> None:
         """Say which parameters have no meaning for data that is not in one place."""

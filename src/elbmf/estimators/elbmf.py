@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.packed import PackedFactors
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.distributed import ClusterFactorizer
 from elbmf.estimators.relaxed import Relaxation, singular_vectors_are_quick
@@ -83,8 +83,14 @@ class _FiniteEffort(Interval):
     def __init__(self) -> None:
         super().__init__(Real, 0, None, closed="left")
 
+    @property
+    def parts(self) -> tuple[str | Setting, ...]:
+        """Return what the values are, in the pieces of a message."""
+        seconds = Setting("time_limit", Placeholder("SECONDS"))
+        return (super().__str__(), " (to search until a time is up, set ", seconds, ")")
+
     def __str__(self) -> str:
-        return f"{super().__str__()} (to search until a time is up, set time_limit=SECONDS)"
+        return "".join(map(str, self.parts))
 
 
 class ELBMF(SampledFactorizer, ClusterFactorizer):
@@ -98,8 +104,9 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
     ----------
     n_components : int or "auto", default=10
         Number of components k. ``"auto"`` chooses the one that gives the shortest description of
-        the data (MDL), which takes several times as long; `RankSearch` shows how the loss and other
-        criteria depend on it.
+        the data (MDL), which takes several times as long.
+
+        In Python, `RankSearch` shows how the loss and other criteria depend on it.
     kappa : float, optional
         l₁ coefficient κ. When any of ``kappa``, ``lam`` and ``rate`` is given, they behave as the
         paper prints them, the others being 0.01, 0.02 and 1.02; when none is, the strength of the
@@ -107,7 +114,9 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
     lam : float, optional
         l₂ coefficient λ.
     rate : float or callable, optional
-        Regularisation rate: a float c ≥ 1 stands for ν_t = c^t; a callable maps t to ν_t.
+        Regularisation rate: c ≥ 1 stands for ν_t = c^t.
+
+        In Python also a callable that maps t to ν_t.
     beta : float, optional
         Inertia β in [0, 1): 0.9 with the default schedule, 0 with the printed one.
     prox : {"exact", "paper", "alternative"}, default="exact"
@@ -115,10 +124,12 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
     step : {"spectral", "authors"}, default="spectral"
         Step size: 1/L with the spectral norm, or the authors' Frobenius rule.
     init : {"auto", "svd", "random"} or (U, V), default="auto"
-        Positive parts of the leading singular vectors with a little noise, uniform random factors
-        (either scaled down with the default schedule, so that the first step makes U from the
-        data), or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` with the default
-        schedule on up to ten million ones, but after the first of ``n_init`` runs ``"random"``.
+        Positive parts of the leading singular vectors with a little noise, or uniform random
+        factors (either scaled down with the default schedule, so that the first step makes U from
+        the data). ``"auto"`` is ``"svd"`` with the default schedule on up to ten million ones, but
+        after the first of ``n_init`` runs ``"random"``.
+
+        In Python also your own, of shapes (n, k) and (k, m).
     n_init : int or "auto", default="auto"
         Runs from different starts, whose components are pooled when ``refine`` is on; else the
         best is kept. ``"auto"``, with the default schedule and up to ten million ones, is two runs
@@ -131,9 +142,11 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
         number of ones, that counts as none.
     refine : bool, default=True
-        Improve the rounded factors by Boolean local search, never for the worse. `fit_transform`
-        then agrees with `transform` but for rows where the search found something better. Without
-        it, the factors are those of the paper's algorithm alone.
+        Improve the rounded factors by Boolean local search, never for the worse. Without it, the
+        factors are those of the paper's algorithm alone.
+
+        In Python, `fit_transform` then agrees with `transform` but for rows where the search found
+        something better.
     effort : float, default=1
         How long to search for better components after that, in multiples of about the time that
         the relaxation takes; 0 for not at all. More effort never ends with a higher loss, and the
@@ -151,7 +164,9 @@ class ELBMF(SampledFactorizer, ClusterFactorizer):
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
+        of ``columns`` (default), ``rows`` or ``all``.
+
+        In Python also a transformer.
     callback : callable, optional
         Called with a `State` after each epoch; a true return value ends the fit, with the factors
         as they are, rounded. With ``refine``, a few turns of local search make the best of them,

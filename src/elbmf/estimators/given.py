@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils import check_array
 
-from elbmf.binarizers import binarizer_of, is_number
+from elbmf.binarizers import binarized
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -35,10 +35,7 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
     values = check_array(
         values, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
     )
-    if how is None or is_number(how):
-        return BooleanMatrix.from_array(values, how)
-    binarizer = binarizer_of(how).fit(values) if isinstance(how, str) else how
-    return BooleanMatrix.from_array(binarizer.transform(values))
+    return binarized(values, how)[0]
 
 
 def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Setting
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.resuming import identity
@@ -55,9 +55,11 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         The method and its parameters; `ELBMF` by default. Its ``n_components`` is ignored.
     max_components : int, default=30
         The highest rank to look at; at most as many as the shorter side of the matrix is used.
-    criterion : str, default="mdl"
-        What chooses: ``"mdl"``, ``"aic"``, ``"aic_gaussian"``, ``"bai_ng_1"``, ``"bai_ng_2"``,
-        ``"bai_ng_3"`` (see `elbmf.ranks.criteria`), or ``"held_out"``, which needs ``holdout``.
+    criterion : {"mdl", "aic", "aic_gaussian", "bai_ng_1", "bai_ng_2", "bai_ng_3", "held_out"}, \
+default="mdl"
+        What chooses; ``"held_out"`` needs ``holdout``.
+
+        In Python, `elbmf.ranks.criteria` has the criteria.
     every : bool or "auto", default="auto"
         Whether to look at every rank; if not, only at ever more ranks around the best. ``"auto"``
         looks at every rank up to 40 of them.
@@ -174,7 +176,12 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.criterion == HELD_OUT and self.holdout is None:
-            raise InputError("criterion='held_out' needs cells to hold out: set holdout=0.1.")
+            raise InputError(
+                Setting("criterion", HELD_OUT),
+                " needs cells to hold out: set ",
+                Setting("holdout", 0.1),
+                ".",
+            )
 
     def _observe_held_out(self, progress: Progress) -> None:
         if self.callback is not None:

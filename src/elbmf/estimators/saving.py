@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elbmf.boolean.metrics import measures
 from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.registry import METHODS, class_name
 from elbmf.io.model import SavedModel
 from elbmf.utils.machine import versions
 
@@ -125,7 +126,5 @@ def saved_model(
 
 def method_of(estimator: BooleanFactorizer) -> str:
     """Return the name of a method, as the command line has it; the class of one it has not."""
-    from elbmf.estimators import METHODS  # which needs every method, and this is needed by one
-
-    names = {known: name for name, known in METHODS.items()}
-    return names.get(type(estimator), type(estimator).__name__)
+    names = {class_name(name): name for name in METHODS}
+    return names.get(type(estimator).__name__, type(estimator).__name__)

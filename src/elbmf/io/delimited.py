@@ -215,7 +215,8 @@ def _wide_layout(
     try:
         has_header = detect_header(sample, row_names=named_rows) if header == "auto" else header
     except AmbiguousHeaderError as error:
-        raise FileFormatError(f"{text.path}, line {sample[0].line}: {error}.") from None
+        place = f"{text.path}, line {sample[0].line}: "
+        raise FileFormatError(place, *error.parts, ".") from None
     return WideLayout(text, sample, has_header, named_rows)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.cells import CellError, cell_text, parse_cell
 from elbmf.io.delimited_text import DelimitedText, quoted
 from elbmf.io.entries import Ending, Entries
@@ -45,7 +45,9 @@ class PairReader:
             raise FileFormatError(
                 f"{text.path}, line 1: expected pairs, which have 2 fields (row, column) or 3 "
                 f"(row, column, value) separated by {text.delimiter!r}, found {self.fields}. "
-                "For a table with one column per field, use layout='wide'."
+                "For a table with one column per field, use ",
+                Setting("layout", "wide"),
+                ".",
             )
         self._names = (NameCodes(str(text.path)), NameCodes(str(text.path)))
         self._values = _ValueTexts(str(text.path))
@@ -119,7 +121,9 @@ class PairReader:
         if not self._any:
             raise FileFormatError(
                 f"{self.text.path}: found a header and no pairs below it. If the first line is a "
-                "pair, pass header=False."
+                "pair, pass ",
+                Setting("header", False),
+                ".",
             )
         if self.fields == 3 and not self._any_values:
             raise FileFormatError(
@@ -174,7 +178,9 @@ class PairReader:
         return FileFormatError(
             f"{self.text.path}, line {line}, field 3 (the value): {error.args[0]}. Values "
             "must be 0 or 1, true or false, or numbers, empty or NA where one is "
-            "missing. If the first line is a header, pass header=True."
+            "missing. If the first line is a header, pass ",
+            Setting("header", True),
+            ".",
         )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.cells import is_text, shown
 from elbmf.io.header import Record
 from elbmf.io.streams import count_lines, line_blocks
@@ -36,7 +36,7 @@ def decoded(
     first_line: int,
     data: bytes,
     encoding: str = "utf-8",
-    advice: str = "Save the file as UTF-8.",
+    advice: Sequence[str | Setting] = ("Save the file as UTF-8.",),
 ) -> str:
     """Decode bytes of a file; where that fails, the error says in which line.
 
@@ -50,8 +50,8 @@ def decoded(
         The bytes.
     encoding : str
         Their encoding.
-    advice : str
-        What to do about a file in another encoding, a sentence.
+    advice : sequence of str or Setting
+        What to do about a file in another encoding: the pieces of a sentence.
     """
     try:
         return data.decode(encoding)
@@ -61,7 +61,8 @@ def decoded(
         around = data[begin : error.start + _SHOWN_BEFORE].partition(b"\n")[0]
         raise FileFormatError(
             f"{file}, line {line}: expected text in the encoding {encoding}, found the byte "
-            f"0x{data[error.start]:02x} in {shown(around)}. {advice}"
+            f"0x{data[error.start]:02x} in {shown(around)}. ",
+            *advice,
         ) from error
 
 
@@ -85,7 +86,8 @@ class DelimitedText:
 
     def decode(self, data: bytes, first_line: int) -> str:
         """Decode bytes that begin at a given line of the file."""
-        advice = "Save the file as UTF-8 or name its encoding, such as encoding='latin-1'."
+        latin = Setting("encoding", "latin-1")
+        advice = ("Save the file as UTF-8 or name its encoding, such as ", latin, ".")
         return decoded(self.path, first_line, data, self.encoding, advice)
 
     def records(self, text: str, first_line: int) -> Iterator[tuple[int, list[str]]]:

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.cells import CellError, CellValues, cell_text, is_text, parse_cell
 from elbmf.io.delimited_text import DelimitedText, quoted
 from elbmf.io.entries import Ending, Entries, dense_entries
@@ -60,8 +60,9 @@ class WideReader:
         if self.columns == 0:
             raise FileFormatError(
                 f"{text.path}: found a single column, taken for row names, and no data. "
-                f"Lines are cut at {text.delimiter!r}; name the right delimiter, or pass "
-                "row_names=False."
+                f"Lines are cut at {text.delimiter!r}; name the right delimiter, or pass ",
+                Setting("row_names", False),
+                ".",
             )
 
     def add(self, first_line: int, block: bytes) -> None:
@@ -86,7 +87,9 @@ class WideReader:
         if self._rows == 0:
             raise FileFormatError(
                 f"{self.text.path}: found a header and no line of data below it. If the first "
-                "line is data, pass header=False."
+                "line is data, pass ",
+                Setting("header", False),
+                ".",
             )
         if self._blank_columns:
             raise FileFormatError(
@@ -204,21 +207,22 @@ class WideReader:
             try:
                 parse_cell(cell)
             except CellError as error:
-                advice = (
-                    "Cells must be 0 or 1, true or false, yes or no, or numbers; empty or NA where "
-                    "a value is missing."
-                )
+                advice: tuple[str | Setting, ...] = ()
                 if is_text(cell) and position == 0 and not self.named_rows:
-                    advice += " If the first column holds row names, pass row_names=True."
+                    told = Setting("row_names", True)
+                    advice = (" If the first column holds row names, pass ", told, ".")
                 elif is_text(cell) and self.column_names is None:
-                    advice += " If the first line is a header, pass header=True."
+                    advice = (" If the first line is a header, pass ", Setting("header", True), ".")
                 elif is_text(cell):
-                    advice += (
+                    advice = (
                         " Write 1 and 0 for other words; leave out a column that does not belong, "
-                        "such as a diagnosis."
+                        "such as a diagnosis.",
                     )
                 return FileFormatError(
-                    f"{self.text.path}, line {line}, {self._column(position)}: {error}. {advice}"
+                    f"{self.text.path}, line {line}, {self._column(position)}: {error}. Cells must "
+                    "be 0 or 1, true or false, yes or no, or numbers; empty or NA where a value is "
+                    "missing.",
+                    *advice,
                 )
         raise AssertionError("a bad cell was reported and then not found")
 

@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.entries import Ending, Entries, EntryStream
 from elbmf.io.fields import NameCodes, Span
 from elbmf.io.format import Format
@@ -73,7 +73,11 @@ def stream_fimi(path: Path) -> EntryStream:
     if set(names) <= {"0", "1"} and repeated:
         raise FileFormatError(
             f"{path}: expected lists of items, found only the items 0 and 1, repeated within "
-            "lines, as in a table of cells. Read it with format='csv' and delimiter=' '."
+            "lines, as in a table of cells. Read it with ",
+            Setting("format", "csv"),
+            " and ",
+            Setting("delimiter", " "),
+            ".",
         )
     order = sorted_positions(names)
     position_of_code = np.empty(len(order), dtype=np.int64)
@@ -137,8 +141,9 @@ def _check_items(path: Path, items: list[str], block: bytes, lines: int) -> None
             line = 1 + lines + block[: block.index(item.encode())].count(b"\n")
             raise FileFormatError(
                 f"{path}, line {line}: expected items separated by blanks, found {item[:40]!r}, "
-                "which looks like a table. Read a table with format='csv'; an item may not contain "
-                "commas, semicolons or quotes."
+                "which looks like a table. Read a table with ",
+                Setting("format", "csv"),
+                "; an item may not contain commas, semicolons or quotes.",
             )
 
 

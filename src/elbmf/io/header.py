@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from elbmf.errors import InputError, Setting
 from elbmf.io.cells import is_missing, is_number, is_text, parse_cell
 
 __all__ = [
@@ -78,7 +79,7 @@ class Record:
     last_quoted: bool = False
 
 
-class AmbiguousHeaderError(ValueError):
+class AmbiguousHeaderError(InputError):
     """The first line has text among repeated 0/1 cells, above a 0/1 table: names, or a slip.
 
     Parameters
@@ -90,8 +91,9 @@ class AmbiguousHeaderError(ValueError):
     def __init__(self, text: str) -> None:
         super().__init__(
             f"the first line has {text!r} beside cells that are 0 or 1, so it could be names or "
-            "data with a mistake in it. Set header=True if it holds column names; else correct "
-            "that cell"
+            "data with a mistake in it. Set ",
+            Setting("header", True),
+            " if it holds column names; else correct that cell",
         )
 
 

@@ -37,7 +37,7 @@ from scipy import sparse
 
 from elbmf.binarizers import binarizer_of
 from elbmf.boolean.coverage import Weights
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import check_names, pack_names, unpack_names
 from elbmf.io.plain import plain
@@ -174,8 +174,9 @@ def save_model(
         occupied = target.is_dir() and any(target.iterdir())
     if occupied and not overwrite:
         raise InputError(
-            f"{target}: the folder exists and is not empty. Choose another name, or pass "
-            "overwrite=True to replace the model in it."
+            f"{target}: the folder exists and is not empty. Choose another name, or pass ",
+            Setting("overwrite", True),
+            " to replace the model in it.",
         )
     # A folder that exists stays: it may be the one we are in, or a mounted one.
     exists = target.is_dir()

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.delimited_pairs import check_pair_names, conflicting_pair
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
@@ -185,7 +185,9 @@ def _check_pairs(path: Path, pyarrow: Any, schema: Any) -> None:
     if len(schema) not in (2, 3):
         raise FileFormatError(
             f"{path}: expected pairs, which have 2 columns (row, column) or 3 (row, column, "
-            f"value), found {len(schema)}. For a wide table use layout='wide'."
+            f"value), found {len(schema)}. For a wide table use ",
+            Setting("layout", "wide"),
+            ".",
         )
     if len(schema) == 3 and not _is_number(pyarrow, schema.types[2]):
         raise _not_numeric(path, schema, 2)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.binarizers import Binarize, binarizer_of, elementwise, is_number
+from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.delimited_pairs import conflicting_pair
 from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
@@ -123,19 +123,19 @@ def to_folder(
     if is_number(binarize):
         # Refuses thresholds that make ones of zeros.
         BooleanMatrix.from_array(sparse.csr_array((1, 1)), binarize)
-    learns = binarize is not None and elementwise(binarize) is None
-    if learns or chosen.stream is None:
+    whole = learns(binarize)
+    if whole or chosen.stream is None:
         _LOG.info("%s: the whole matrix is read into memory", path)
     with writing(folder), FolderWriter(folder, overwrite=True) as writer:
-        if learns or chosen.stream is None:
+        if whole or chosen.stream is None:
             table = read(path, format=format, **options)
-            stream = table_entries(_binarized(table, binarize, path) if learns else table)
+            stream = table_entries(_binarized(table, binarize, path) if whole else table)
         else:
             check_content(path, chosen)
             stream = chosen.stream(path, **options)
         try:
             with closing(stream):
-                how = None if learns else binarize
+                how = None if whole else binarize
                 _Conversion(path, writer, how, limit, progress).run(stream)
         except TableError as error:
             raise FileFormatError(f"{path}: {error}") from error
@@ -147,7 +147,7 @@ def _binarized(table: LabelledMatrix, binarize: Any, path: Path) -> LabelledMatr
     try:
         values = binarizer_of(binarize).fit(table.values).transform(table.values)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: ", *error.parts) from error
     return LabelledMatrix(values, table.row_names, table.column_names)
 
 
@@ -277,7 +277,7 @@ class _Conversion:
         try:
             ones, missing = tell_ones(values, threshold, rows, columns)
         except InputError as error:
-            raise InputError(f"{self._path}: {error}") from error
+            raise InputError(f"{self._path}: ", *error.parts) from error
         if self._binarize == "nonzero":
             ones = (values != 0) & ~missing
         return ones, missing

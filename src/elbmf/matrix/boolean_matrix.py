@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.kernels.patterns import PADDING, mark_common, transpose_pattern
 from elbmf.matrix.array_files import checksums_of
 
@@ -155,7 +155,7 @@ class BooleanMatrix:
                 "missing and 0 or False elsewhere, e.g. missing=(mask != 0)."
             ) from None
         except InputError as error:
-            raise InputError(f"missing must be a 0/1 mask: {error}") from None
+            raise InputError("missing must be a 0/1 mask: ", *error.parts) from None
         if mask.missing is not None:
             raise InputError(
                 "missing must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where an "
@@ -173,8 +173,9 @@ class BooleanMatrix:
             raise InputError(f"Expected a matrix with rows and columns; got {X.ndim} dimension(s).")
         if binarize is not None and binarize < 0:
             raise InputError(
-                f"binarize={binarize} turns every zero of a sparse matrix into a one. "
-                "Use a threshold ≥ 0, or a dense array."
+                Setting("binarize", binarize),
+                " turns every zero of a sparse matrix into a one. Use a threshold ≥ 0, or a dense "
+                "array.",
             )
         _require_numbers(X.dtype)
         csr = canonical(X)
@@ -434,7 +435,9 @@ class NotBooleanError(InputError):
             return
         what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
         super().__init__(
-            f"{what} a matrix of zeros and ones; got {self.found}. Set binarize=THRESHOLD to read "
-            "every entry above a threshold as one, e.g. binarize=0; or to 'zscore' for those high "
-            "in their column."
+            f"{what} a matrix of zeros and ones; got {self.found}. Set ",
+            Setting("binarize", Placeholder("THRESHOLD")),
+            " to read every entry above a threshold as one, e.g. ",
+            Setting("binarize", 0),
+            "; or to 'zscore' for those high in their column.",
         )

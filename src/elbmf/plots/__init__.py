@@ -13,27 +13,35 @@ One rule for all of them:
 Names may be anything: they are drawn as text in one line, shortened where they are long. Nothing
 here makes an array of the size of the matrix: large ones are counted into pixels.
 
-Each figure is a file of its own and a line in the list below.
+Each figure is a file of its own; a line in `FIGURES` makes it one of ``elbmf plot``. Names are
+imported when first used.
 """
 
-from elbmf.plots.canvas import figure_of, new_figure, save, suffixes
-from elbmf.plots.comparison import comparison
-from elbmf.plots.factorization import factorization
-from elbmf.plots.images import image_bands
-from elbmf.plots.label_nmi import label_nmi, nmi_map
-from elbmf.plots.lists import component_lists
-from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, OKABE_ITO, grouped_digits, plain_axes
-from elbmf.plots.matrix import reordered_matrix
-from elbmf.plots.names import shown_name
-from elbmf.plots.overlap import component_overlap
-from elbmf.plots.ranks import rank_curve
-from elbmf.plots.row_map import row_map
-from elbmf.plots.trace import trace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elbmf.plots.canvas import figure_of, new_figure, save, suffixes
+    from elbmf.plots.comparisons import comparison
+    from elbmf.plots.images import image_bands
+    from elbmf.plots.lists import component_lists
+    from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, OKABE_ITO, grouped_digits, plain_axes
+    from elbmf.plots.maps import row_map
+    from elbmf.plots.matrix import reordered_matrix
+    from elbmf.plots.names import shown_name
+    from elbmf.plots.nmi import label_nmi, nmi_map
+    from elbmf.plots.overlap import component_overlap
+    from elbmf.plots.panels import factorization
+    from elbmf.plots.ranks import rank_curve
+    from elbmf.plots.registry import FIGURES, Figure
+    from elbmf.plots.traces import trace
 
 __all__ = [
     "CLASS_COLOURS",
     "CLASS_SHAPES",
+    "FIGURES",
     "OKABE_ITO",
+    "Figure",
     "comparison",
     "component_lists",
     "component_overlap",
@@ -53,3 +61,29 @@ __all__ = [
     "suffixes",
     "trace",
 ]
+
+# What is no figure of `elbmf plot`, by the file that has it.
+_HOMES = {
+    "canvas": ("figure_of", "new_figure", "save", "suffixes"),
+    "comparisons": ("comparison",),
+    "images": ("image_bands",),
+    "look": ("CLASS_COLOURS", "CLASS_SHAPES", "OKABE_ITO", "grouped_digits", "plain_axes"),
+    "names": ("shown_name",),
+    "nmi": ("label_nmi", "nmi_map"),
+    "ranks": ("rank_curve",),
+    "registry": ("FIGURES", "Figure"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for file, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{file}"), name)
+    for figure in import_module(f"{__name__}.registry").FIGURES.values():
+        if isinstance(figure.function, str) and figure.function.endswith(f":{name}"):
+            return figure.load()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from elbmf.estimators.given import matrix_of, names_of
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.saving import data_notes, rank_notes, saved_model
 from elbmf.io import SavedModel
+from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.search.local import describe
@@ -126,14 +127,13 @@ def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -
 
 
 def _check_names(model: SavedModel, rows: list[str] | None, columns: list[str] | None) -> None:
-    for what, theirs, ours in (
-        ("rows", rows, model.row_names),
-        ("columns", columns, model.column_names),
-    ):
-        if theirs is None or ours is None or theirs == ours or len(theirs) != len(ours):
-            continue
-        at = next(at for at, pair in enumerate(zip(theirs, ours, strict=True)) if len({*pair}) > 1)
-        raise InputError(
-            f"The {what} of the data are not those of the model, or not in its order: number {at} "
-            f"is {theirs[at]!r}, not {ours[at]!r}. Put them in the order of the model."
-        )
+    try:
+        sides: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
+        for what, theirs, ours in zip(
+            sides, (rows, columns), (model.row_names, model.column_names), strict=True
+        ):
+            # How many there are is looked at where the data is used.
+            if theirs is not None and ours is not None and len(theirs) == len(ours):
+                check_same_lines(what, (len(theirs), theirs), (len(ours), ours))
+    except DifferentLinesError as error:
+        raise InputError("The data: ", *error.parts) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.estimators import METHODS
+from elbmf.estimators import METHODS, method
 from elbmf.report.document import Recipe, Trace
 from elbmf.report.limits import Limits
 from elbmf.utils.text import number, shortened
@@ -54,10 +54,11 @@ def recipe_of(info: Mapping[str, Any], limits: Limits) -> Recipe:
 
 def _code(info: Mapping[str, Any], parameters: Mapping[str, Any]) -> str | None:
     """Return Python that fits the same, or None where the method or a parameter is not known."""
-    method = METHODS.get(str(info.get("method")))
-    if method is None or "stream" in info or not parameters:
+    name_of_method = str(info.get("method"))
+    if name_of_method not in METHODS or "stream" in info or not parameters:
         return None
-    defaults = inspect.signature(method).parameters
+    known = method(name_of_method)
+    defaults = inspect.signature(known).parameters
     arguments = []
     for name, parameter in defaults.items():
         value = parameters.get(name, parameter.default)
@@ -71,8 +72,8 @@ def _code(info: Mapping[str, Any], parameters: Mapping[str, Any]) -> str | None:
         else:
             return None
         arguments.append(f"{name}={shown}")
-    head = f"from elbmf import {method.__name__}\n\n"
-    return f"{head}model = {method.__name__}({', '.join(arguments)}).fit(X)"
+    head = f"from elbmf import {known.__name__}\n\n"
+    return f"{head}model = {known.__name__}({', '.join(arguments)}).fit(X)"
 
 
 def trace_of(info: Mapping[str, Any], limits: Limits) -> Trace | None:

@@ -4,85 +4,60 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from elbmf.binarizers import elementwise
 from elbmf.cli.console import Console
+from elbmf.cli.flags.declared import declared_formats
+from elbmf.cli.flags.matrix import add_binarize, add_reader_options, reader_options
 from elbmf.cli.interrupt import ending_well
-from elbmf.cli.matrices import (
-    add_binarize,
-    add_reader_options,
-    boolean,
-    read_matrix,
-    reader_options,
-)
-from elbmf.cli.outputs import check_other_file, writable_format
-from elbmf.cli.progress import FileProgress
-from elbmf.errors import InputError
-from elbmf.io import (
-    DEFAULT_MEMORY,
-    FORMATS,
-    LabelledMatrix,
-    boolean_values,
-    format_of,
-    to_folder,
-    write,
-)
-from elbmf.io.delimited import CSV, TSV, holds_pairs
-from elbmf.io.formats import check_content
-from elbmf.io.streams import watching
-from elbmf.utils.sizes import bytes_of
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
-_FORMATS = "\n".join(
-    f"  {known.name:<8} {' '.join(known.suffixes):<16} {known.description}"
-    + ("" if known.write else " (only read)")
-    for known in FORMATS
-)
-
-EXAMPLES = f"""\
+EXAMPLES = """\
 examples:
-  elbmf convert data.csv data.npz
+  elbmf convert data.csv data.npz            change the format of a matrix
   elbmf convert counts.h5ad data.mtx --binarize 0
   elbmf convert pairs.tsv wide.csv --layout pairs
   elbmf convert pairs.tsv.gz data.matrix
 
 A matrix folder (.matrix) is made without having the matrix in memory, and taken in place of a
-file by all commands: 'elbmf fit data.matrix --memory-limit 300MB' works on it from the disk.
+file by all commands: 'elbmf fit data.matrix --memory-limit 300MB' works on it from the disk."""
 
-formats:
-{_FORMATS}"""
+_DEFAULT_MEMORY = "100MB"
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
-
-    def memory(text: str) -> int:
-        try:
-            return bytes_of(text)
-        except InputError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
     parser.usage = "elbmf convert IN OUT [options]"
     parser.add_argument("data", metavar="IN", help="the matrix to read")
     parser.add_argument("output", metavar="OUT", help="the file to write, which is replaced")
     parser.add_argument(
         "--memory-limit",
-        type=memory,
         metavar="SIZE",
-        default=DEFAULT_MEMORY,
-        help="memory for making a matrix folder, beyond that of the program "
-        f"(default: {DEFAULT_MEMORY})",
+        default=_DEFAULT_MEMORY,
+        help="memory for making a matrix folder, beyond that of the program (default: %(default)s)",
     )
     add_binarize(parser)
     group = parser.add_argument_group("writing the matrix")
     group.add_argument("--output-format", metavar="NAME", help="by default told by the suffix")
     group.add_argument("--output-layout", metavar="NAME", help="wide or pairs")
     group.add_argument("--output-delimiter", metavar="CHAR", help="what separates fields")
-    add_reader_options(parser)
+    add_reader_options(parser, usual=True)
+    parser.add_argument_group("formats", _formats())
+
+
+def _formats() -> str:
+    return "\n".join(
+        f"{known['name']:<8} {' '.join(known['suffixes']):<16} {known['description']}"
+        + ("" if known["writes"] else " (only read)")
+        for known in declared_formats()
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read and write."""
+    from elbmf.cli.reading import boolean, read_matrix
+    from elbmf.cli.writing import check_other_file, writable_format
+    from elbmf.io import LabelledMatrix, boolean_values, write
+
     output = Path(args.output)
     chosen = writable_format(output, args.output_format)
     check_other_file(output, args.data)
@@ -106,7 +81,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
-    if args.binarize is not None and elementwise(args.binarize) is None:
+    from elbmf.binarizers import learns
+    from elbmf.cli.progress import FileProgress
+    from elbmf.io import format_of, to_folder
+    from elbmf.io.delimited import CSV, TSV, holds_pairs
+    from elbmf.io.formats import check_content
+    from elbmf.io.streams import watching
+    from elbmf.utils.sizes import bytes_of
+
+    bytes_of(args.memory_limit)  # which says what is wrong with it, before anything is read
+    if learns(args.binarize):
         console.note(
             f"{args.data}: --binarize {args.binarize} looks at all values, so the whole matrix is "
             "read into memory."

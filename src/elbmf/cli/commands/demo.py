@@ -3,32 +3,24 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from elbmf.boolean.product import boolean_product
-from elbmf.cli import summary
-from elbmf.cli.commands.fit import fitted_model
-from elbmf.cli.commands.report import write_page
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
-from elbmf.cli.notes import command_line
-from elbmf.cli.outputs import check_folder, save
-from elbmf.cli.tables import table
-from elbmf.datasets import load_digits
+from elbmf.cli.text.tables import table
 from elbmf.errors import MissingExtraError
-from elbmf.estimators import METHODS
-from elbmf.io import LabelledMatrix, SavedModel, write
-from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.report import KnownLabels
 from elbmf.utils.text import number, share
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from elbmf.io import LabelledMatrix, SavedModel
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf demo
+  elbmf demo                                 see it work on images of digits
   elbmf demo -o somewhere --overwrite
 
 1797 images of handwritten digits, 8×8 pixels each, black or white: a matrix of 1797 rows and 64
@@ -51,17 +43,27 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Fit, print, save, draw."""
+    from elbmf.cli.running.fit import command_line, fitted_model
+    from elbmf.cli.running.page import write_page
+    from elbmf.cli.text.model import components, measures_text
+    from elbmf.cli.writing import check_folder, save
+    from elbmf.datasets import load_digits
+    from elbmf.estimators import ELBMF
+    from elbmf.io import LabelledMatrix, write
+    from elbmf.matrix.boolean_matrix import BooleanMatrix
+    from elbmf.report import KnownLabels
+
     folder = Path(args.output)
     check_folder(folder, overwrite=args.overwrite)
     values, column_names, labels = load_digits()
     data = LabelledMatrix(values, None, column_names)
     A = BooleanMatrix.from_array(values)
-    estimator = METHODS[_METHOD](n_components=_COMPONENTS, random_state=_SEED)
+    estimator = ELBMF(n_components=_COMPONENTS, random_state=_SEED)
     console.note(f"{A.shape[0]} images of {_SIDE}×{_SIDE} pixels, {_COMPONENTS} components …")
     model = fitted_model(estimator, _METHOD, A, data, _DATA, console, Interrupt(waits=False))
-    described = summary.components(A, model)
+    described = components(A, model)
     typical = [_typical(model, index, labels) for index in range(_COMPONENTS)]
-    console.result(summary.measures_text(model.info))
+    console.result(measures_text(model.info))
     console.result("\n" + _components(described, typical))
     folder.mkdir(parents=True, exist_ok=True)
     model.info["data"]["path"] = str(Path("..") / _DATA)
@@ -75,8 +77,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _typical(model: SavedModel, component: int, labels: np.ndarray) -> tuple[int, float]:
+def _typical(model: "SavedModel", component: int, labels: "np.ndarray") -> tuple[int, float]:
     """Return the digit that a component's images show most often, and how often."""
+    import numpy as np
+
     members = labels[model.U[:, [component]].toarray().ravel()]
     if members.size == 0:
         return -1, 0.0
@@ -101,10 +105,13 @@ def _components(described: list[dict[str, Any]], typical: list[tuple[int, float]
 
 
 def _draw(
-    path: Path, data: LabelledMatrix, model: SavedModel, labels: np.ndarray, console: Console
+    path: Path, data: "LabelledMatrix", model: "SavedModel", labels: "np.ndarray", console: Console
 ) -> bool:
     """Draw one image of each digit, the same put together from components, and the components."""
+    import numpy as np
+
     from elbmf import plots
+    from elbmf.boolean.product import boolean_product
 
     chosen = [int(np.flatnonzero(labels == digit)[_SHOWN]) for digit in range(10)]
     rebuilt = boolean_product(model.U[chosen], model.V)

@@ -5,23 +5,24 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from elbmf.analysis.enrichment import Background, Enrichment, enrichment
-from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.outputs import check_table_about
-from elbmf.cli.tables import shorten, table
+from elbmf.cli.flags.declared import declared_by
+from elbmf.cli.flags.known import add_name_matching
+from elbmf.cli.flags.matrix import add_result
+from elbmf.cli.text.tables import shorten, table
 from elbmf.errors import InputError
-from elbmf.io import read_gmt
-from elbmf.io.records import write_records
 from elbmf.utils.text import number
 
-__all__ = ["EXAMPLES", "add_name_matching", "configure", "run"]
+if TYPE_CHECKING:
+    from elbmf.analysis.enrichment import Enrichment
+
+__all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf enrich result --sets hallmark.gmt
+  elbmf enrich result --sets pathways.gmt    find known sets of columns in components
   elbmf enrich result --sets go.gmt.gz --component 3 --max-adjusted-p 0.01 -o table.csv
 
 Sets come as GMT files: name, description and genes, separated by tabs. A component's columns are
@@ -34,8 +35,9 @@ _SHOWN = 5
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
+    known = {each.name: each for each in declared_by("elbmf.analysis.enrichment:enrichment")}
     parser.usage = "elbmf enrich RESULT --sets FILE [-o TABLE] [options]"
-    parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
+    add_result(parser)
     parser.add_argument("--sets", metavar="FILE", required=True, help="known sets (GMT)")
     parser.add_argument(
         "--component",
@@ -53,7 +55,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     )
     parser.add_argument(
         "--background",
-        choices=get_args(Background),
+        choices=known["background"].words,
         default="all",
         help="what components are drawn from: all columns, or those in any set (default: all)",
     )
@@ -79,19 +81,6 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_name_matching(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say when a name in a set is that of a column."""
-    parser.add_argument(
-        "--ignore-case", action="store_true", help="in sets, Tp53 and TP53 are the same name"
-    )
-    parser.add_argument(
-        "--cut-at",
-        metavar="TEXT",
-        help="for sets, what comes from there on is no part of a column's name, e.g. '|' for "
-        "TP53|7157",
-    )
-
-
 def _share(text: str) -> float:
     value = float(text)
     if not 0 <= value <= 1:
@@ -101,10 +90,16 @@ def _share(text: str) -> float:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, test, say what was found."""
+    from elbmf.analysis.enrichment import enrichment
+    from elbmf.cli.results import load
+    from elbmf.cli.writing import check_table_about
+    from elbmf.io import read_gmt
+    from elbmf.io.records import write_records
+
     output = Path(args.output) if args.output else None
     if output is not None:
         check_table_about(args.result, output, args.sets)
-    model = models.load(args.result)
+    model = load(args.result)
     if model.column_names is None:
         raise InputError(
             f"{args.result}: the columns have no names, which the sets could be compared with. Fit "
@@ -142,7 +137,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _record(found: Enrichment, output: Path) -> dict[str, Any]:
+def _record(found: "Enrichment", output: Path) -> dict[str, Any]:
     """Return a line of the table; text files hold the genes in one field."""
     record = asdict(found)
     if output.suffix.lower() in (".csv", ".tsv"):
@@ -150,7 +145,7 @@ def _record(found: Enrichment, output: Path) -> dict[str, Any]:
     return record
 
 
-def _text(found: list[Enrichment], args: argparse.Namespace, count: int) -> str:
+def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> str:
     if not found:
         return (
             f"None of the {number(count)} sets is enriched in any component with an adjusted p of "

@@ -2,39 +2,23 @@
 
 import argparse
 import logging
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from elbmf.binarizers import Binarize
-from elbmf.cli import config, stream, summary
-from elbmf.cli.checkpoints import KeptFit, add_resume
-from elbmf.cli.cluster import Labels, add_scheduler, on_cluster
-from elbmf.cli.commands.report import add_report, check_report, make_report
 from elbmf.cli.console import Console
+from elbmf.cli.flags.matrix import add_matrix, add_reader_options, at_least_one, group_of
+from elbmf.cli.flags.method import OUTPUT, add_method, estimator_of
+from elbmf.cli.flags.output import add_report
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memory
-from elbmf.cli.notes import command_line, draw_seed, whereabouts
-from elbmf.cli.outputs import check_folder, save
-from elbmf.cli.progress import Progress
-from elbmf.estimators import METHODS, BooleanFactorizer
-from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
-from elbmf.io import LabelledMatrix, SavedModel
-from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.relaxation.engines.cluster import DaskMatrix
-from elbmf.utils.oddities import NO_ZEROS, without_zeros
-from elbmf.utils.progress import FitProgress
+from elbmf.cli.parser import rare
 
-__all__ = ["EXAMPLES", "configure", "fitted_model", "run"]
+__all__ = ["EXAMPLES", "configure", "run"]
 
 _LOG = logging.getLogger(__name__)
 
 EXAMPLES = """\
 examples:
-  elbmf fit data.csv -k 20 -o result
+  elbmf fit data.csv -k 20 -o result         factorize it and save the result
   elbmf fit data.csv -k auto -o result --report
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
   zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
@@ -52,31 +36,75 @@ With --checkpoint, a run that was killed goes on from there with --resume, to th
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments, and the flags of the method that is asked for."""
     parser.usage = "elbmf fit DATA -k K -o DIR [options]"
-    parser.add_argument("data", metavar="DATA", help="the matrix: a file of zeros and ones")
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
-    parser.add_argument("--tsv", action="store_true", help="also save tables for reading")
-    parser.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    add_matrix(parser)
+    add_method(parser, arguments)
+    group = group_of(parser, OUTPUT)
+    group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
     add_report(parser)
-    stream.add_arguments(parser)
-    add_resume(parser)
-    add_scheduler(parser)
+    group.add_argument("--tsv", action="store_true", help="also save tables for reading")
+    group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+    _add_rare(parser)
     add_reader_options(parser)
-    config.add_arguments(parser, arguments)
+
+
+def _add_rare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of fits that go on, run elsewhere, or see rows that pass by."""
+    rare(
+        parser.add_argument(
+            "--resume",
+            action="store_true",
+            help="go on from the checkpoint, if there is one, with the same data and parameters",
+        )
+    )
+    rare(
+        parser.add_argument(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="fit on the workers of a Dask cluster, e.g. tcp://127.0.0.1:8786; DATA is a "
+            "matrix folder that all of them reach",
+        )
+    )
+    group = parser.add_argument_group("rows that do not fit into memory, or do not end")
+    rare(group)
+    group.add_argument(
+        "--stream",
+        action="store_true",
+        help="read DATA row by row, - for standard input: fimi (the default there), csv or tsv; "
+        "their memberships are not kept",
+    )
+    group.add_argument(
+        "--batch-rows",
+        type=at_least_one,
+        metavar="N",
+        default=256,
+        help="rows at a time (default: %(default)s)",
+    )
+    group.add_argument(
+        "--passes", type=at_least_one, metavar="N", default=1, help="times to read a file (1)"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, fit, save, say what came out."""
-    method, parameters = config.parameters(args)
-    estimator = METHODS[method](**parameters)
-    estimator._validate_params()
+    from elbmf.cli.running import stream
+    from elbmf.cli.running.checkpoint import KeptFit
+    from elbmf.cli.running.fit import command_line, fitted_model, opened, whereabouts
+    from elbmf.cli.running.page import check_report, make_report
+    from elbmf.cli.text.model import components, tell_fit
+    from elbmf.cli.writing import check_folder, save
+    from elbmf.matrix.boolean_matrix import BooleanMatrix
+    from elbmf.matrix.on_disk import DiskMatrix
+    from elbmf.utils.oddities import NO_ZEROS, without_zeros
+
+    method, estimator, parameters = estimator_of(args)
     folder = Path(args.output)
     kept = KeptFit(estimator, args)
     check_folder(folder, args.data, overwrite=args.overwrite)
     check_report(args, folder, args.data, *([args.config] if args.config else []))
     if args.stream:
         return stream.run(estimator, method, args, console)
-    with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
+    with opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
         if without_zeros(A.ones, A.cells, A.n_missing):
             console.warn(NO_ZEROS)
@@ -92,7 +120,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
             if not interrupt.requested:
                 kept.close()
-        described = summary.components(A, model)
+        described = components(A, model)
         here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
         make_report(args, folder, model, here, console)
     if interrupt.requested:
@@ -102,84 +130,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         )
         if kept.folder is not None:
             console.note("The same command with --resume --overwrite goes on from there")
-    if args.json:
-        brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
-        console.result_json({**brief, "output": str(folder), "components": described})
-    else:
-        console.result(summary.measures_text(model.info))
-        console.result("\n" + summary.components_table(described))
-        if not interrupt.requested:
-            console.note(f"Saved to {folder}")
+    tell_fit(model, described, str(folder), console, as_json=args.json)
+    if not (args.json or interrupt.requested):
+        console.note(f"Saved to {folder}")
     return INTERRUPTED if interrupt.requested else 0
-
-
-@contextmanager
-def _opened(
-    args: argparse.Namespace, estimator: BooleanFactorizer, binarize: Binarize
-) -> Iterator[tuple[BooleanMatrix | DaskMatrix, LabelledMatrix | Labels, dict[str, Any]]]:
-    """Lend the data, its names, and what was learned to binarize it."""
-    if args.scheduler is not None:
-        with on_cluster(args.scheduler, args.data, estimator) as (A, labels):
-            yield A, labels, {}
-        return
-    limit = getattr(estimator, "memory_limit", None)
-    with within_memory(args.data, args, binarize, limit) as (table, how):
-        boolean, learned = learned_boolean(table, how, args.data)
-        yield boolean, table, learned
-
-
-def fitted_model(
-    estimator: BooleanFactorizer,
-    method: str,
-    A: BooleanMatrix | DaskMatrix,
-    table: LabelledMatrix | Labels,
-    name: str,
-    console: Console,
-    interrupt: Interrupt,
-) -> SavedModel:
-    """Fit an estimator and return what to save.
-
-    Parameters
-    ----------
-    estimator : BooleanFactorizer
-        Unfitted; its parameters as the user set them.
-    method : str
-        Its name in `METHODS`.
-    A : BooleanMatrix or DaskMatrix
-        The data, already binarised.
-    table : LabelledMatrix or Labels
-        Where the names are.
-    name : str
-        Of the data, to be noted.
-    console : Console
-        For progress and warnings.
-    interrupt : Interrupt
-        Whose request ends the fit early.
-    """
-    draw_seed(estimator)
-    noted = noted_parameters(estimator)
-    progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
-
-    def observe(report: FitProgress) -> bool:
-        progress(report)
-        return interrupt.requested
-
-    # The threshold was applied when A was made.
-    estimator.set_params(callback=observe, binarize=None)
-    began = time.perf_counter()
-    estimator.fit(A)
-    seconds = time.perf_counter() - began
-    console.status("")
-    notes = {
-        "method": method,
-        "parameters": noted,
-        "data": data_notes(name, A),
-        "iteration": progress.stage,
-        "iterations_seen": progress.iterations,
-        "interrupted": interrupt.requested,
-        "seconds": round(seconds, 3),
-    }
-    if interrupt.requested and estimator.stop_reason_ == "callback":
-        notes["stop_reason"] = "interrupted"
-    notes["warnings"] = list(console.warnings)
-    return saved_model(estimator, A, table.row_names, table.column_names, notes)

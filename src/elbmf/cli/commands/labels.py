@@ -3,23 +3,22 @@
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from elbmf.analysis.labels import ComponentLabels, component_labels
-from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.outputs import check_table_about
-from elbmf.cli.tables import shorten, table
-from elbmf.errors import InputError
-from elbmf.io import LabelledMatrix, SavedModel, read_labels
-from elbmf.io.records import write_records
+from elbmf.cli.flags.known import add_label_column
+from elbmf.cli.flags.matrix import add_result
+from elbmf.cli.text.tables import shorten, table
 from elbmf.utils.text import number
 
-__all__ = ["EXAMPLES", "add_label_column", "configure", "labels_of_rows", "run"]
+if TYPE_CHECKING:
+    from elbmf.analysis.labels import ComponentLabels
+
+__all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf labels result labels.tsv
+  elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
 
 The table has a header; its first column names rows of the matrix, in any order. For each label the
@@ -30,7 +29,7 @@ pairs of components and labels."""
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
     parser.usage = "elbmf labels RESULT LABELS [--column NAME] [-o TABLE] [options]"
-    parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
+    add_result(parser)
     parser.add_argument("labels", metavar="LABELS", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument(
@@ -39,19 +38,17 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_label_column(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that chooses among several labellings of a table."""
-    parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
-    )
-
-
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, compare, say what was found."""
+    from elbmf.analysis.labels import component_labels
+    from elbmf.cli.results import labels_of_rows, load
+    from elbmf.cli.writing import check_table_about
+    from elbmf.io.records import write_records
+
     output = Path(args.output) if args.output else None
     if output is not None:
         check_table_about(args.result, output, args.labels)
-    model = models.load(args.result)
+    model = load(args.result)
     labels = labels_of_rows(model, args, console)
     found = component_labels(model.U, labels)
     if output is not None:
@@ -66,50 +63,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def labels_of_rows(
-    model: SavedModel, args: argparse.Namespace, console: Console
-) -> list[str | None]:
-    """Return the label of each row of the model; None for rows that the table does not name.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    args : Namespace
-        ``labels``, the table; ``column``, which of its columns; ``result``, the model's folder.
-    console : Console
-        Which is told what is odd.
-    """
-    names = LabelledMatrix(model.U, model.row_names).row_labels()
-    labellings = read_labels(args.labels)
-    column = next(iter(labellings)) if args.column is None else args.column
-    if column not in labellings:
-        raise InputError(
-            f"{args.labels}: there is no column {column!r}. Choose one of "
-            f"{', '.join(map(repr, labellings))}."
-        )
-    by_name = labellings[column]
-    labels = [by_name.get(name) or None for name in names]
-    unknown = labels.count(None)
-    if model.row_names is None:
-        if unknown == len(labels):
-            raise InputError(
-                f"{args.result}: the rows have no names, which the labels could be matched with, "
-                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
-            )
-        console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
-    if unknown == len(labels):
-        raise InputError(
-            f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
-            f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
-            f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
-        )
-    if unknown:
-        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
-    return labels
-
-
-def _records(found: ComponentLabels) -> list[dict[str, Any]]:
+def _records(found: "ComponentLabels") -> list[dict[str, Any]]:
     return [
         {
             "component": component,
@@ -124,7 +78,7 @@ def _records(found: ComponentLabels) -> list[dict[str, Any]]:
     ]
 
 
-def _text(found: ComponentLabels) -> str:
+def _text(found: "ComponentLabels") -> str:
     lines = [
         [
             shorten([label]),

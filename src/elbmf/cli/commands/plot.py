@@ -4,145 +4,35 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
-from elbmf import plots
-from elbmf.analysis.labels import component_labels
-from elbmf.cli import models
-from elbmf.cli.commands.labels import add_label_column, labels_of_rows
 from elbmf.cli.console import Console
-from elbmf.cli.matrices import add_binarize, add_n_jobs, add_reader_options, at_least_one
-from elbmf.cli.outputs import check_picture
-from elbmf.cli.sources import add_data, found_data
+from elbmf.cli.flags.known import add_label_column
+from elbmf.cli.flags.matrix import (
+    add_binarize,
+    add_n_jobs,
+    add_reader_options,
+    add_result,
+    at_least_one,
+)
 from elbmf.errors import InputError
-from elbmf.io import SavedModel
-from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.report.inputs import described_by
+from elbmf.plots.registry import FIGURES, Figure
 
-__all__ = ["EXAMPLES", "KINDS", "configure", "run"]
+if TYPE_CHECKING:
+    from elbmf.io import SavedModel
+    from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """What there is to draw.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    A : BooleanMatrix, optional
-        The data, where the picture shows it.
-    labels : list of str or None, optional
-        The label of each row, where labels were given.
-    n_jobs : int, optional
-        Threads.
-    axes : tuple of Axes, optional
-        Where to draw, where a size was asked for.
-    """
-
-    model: SavedModel
-    A: BooleanMatrix | None
-    labels: list[str | None] | None
-    n_jobs: int | None
-    axes: tuple[Any, ...] | None
-
-    @property
-    def ax(self) -> Any:
-        """Where to draw what has one panel."""
-        return self.axes[0] if self.axes else None
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A picture.
-
-    Parameters
-    ----------
-    summary : str
-        What it shows.
-    draw : callable
-        Draws it and returns the axes.
-    data : {"unused", "used", "needed"}
-        Whether it looks at the data, and whether it cannot be drawn without.
-    labels : bool
-        Whether it cannot be drawn without labels.
-    rows : bool
-        Whether it shows rows, which the model of a stream does not keep.
-    panels : int, optional
-        Axes it has; None where that depends on the result.
-    """
-
-    summary: str
-    draw: Callable[[_Given], Any]
-    data: Literal["unused", "used", "needed"] = "unused"
-    labels: bool = False
-    rows: bool = True
-    panels: int | None = 1
-
-
-def _matrix(what: Any) -> Callable[[_Given], Any]:
-    return lambda given: plots.reordered_matrix(
-        given.model, given.A, what=what, n_jobs=given.n_jobs, ax=given.ax
-    )
-
-
-def _lists(side: Any) -> Callable[[_Given], Any]:
-    return lambda given: plots.component_lists(given.model, given.A, side=side, n_jobs=given.n_jobs)
-
-
-KINDS: dict[str, Kind] = {
-    "factorization": Kind(
-        "data, reconstruction and errors side by side",
-        lambda given: plots.factorization(
-            given.model, given.A, n_jobs=given.n_jobs, axes=given.axes
-        ),
-        data="needed",
-        panels=3,
-    ),
-    "data": Kind("the matrix, components as blocks", _matrix("data"), data="needed"),
-    "reconstruction": Kind("what the components cover", _matrix("reconstruction")),
-    "errors": Kind("ones missed and zeros covered", _matrix("errors"), data="needed"),
-    "columns": Kind(
-        "best columns of the largest components", _lists("columns"), "used", rows=False, panels=None
-    ),
-    "rows": Kind("best rows of the largest components", _lists("rows"), "used", panels=None),
-    "overlap": Kind(
-        "what components share", lambda given: plots.component_overlap(given.model, ax=given.ax)
-    ),
-    "map": Kind(
-        "rows in the plane, by component or --labels",
-        lambda given: plots.row_map(given.model, labels=given.labels, ax=given.ax),
-    ),
-    "labels": Kind(
-        "components and labels (nmi)",
-        lambda given: plots.label_nmi(
-            component_labels(given.model.U, given.labels or []), ax=given.ax
-        ),
-        labels=True,
-    ),
-    "trace": Kind(
-        "loss, Boolean gap and flips of the fit",
-        lambda given: plots.trace(given.model),
-        rows=False,
-        panels=None,
-    ),
-}
-"""By name; a new one is a line here."""
+__all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
+  elbmf plot map result -o map.png           draw a picture of a saved result
   elbmf plot factorization result -o result.png
-  elbmf plot columns result --data moved/data.csv -o components.pdf
+  elbmf plot columns result moved/data.csv -o components.pdf
   elbmf plot map result --labels patients.tsv --column cancer_type -o map.svg
-  elbmf plot overlap result -o overlap.png --size 8x7 --dpi 200
-
-The data is read from where it was when it was fitted; --data says where else it is.
-
-pictures:
-""" + "\n".join(f"  {name:<15}{kind.summary}" for name, kind in KINDS.items())
+  elbmf plot overlap result -o overlap.png --size 8x7 --dpi 200"""
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)[x×](\d+(?:\.\d+)?)")
 
@@ -152,11 +42,9 @@ _LEAST_SIDE, _MOST_SIDE = 1.0, 100.0
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
-    parser.usage = "elbmf plot KIND RESULT -o PICTURE [--data FILE] [options]"
-    parser.add_argument(
-        "kind", metavar="KIND", choices=KINDS, help=f"which picture: {', '.join(KINDS)}"
-    )
-    parser.add_argument("result", metavar="RESULT", help="folder that 'elbmf fit' saved")
+    parser.usage = "elbmf plot KIND RESULT [DATA] -o PICTURE [options]"
+    parser.add_argument("kind", metavar="KIND", choices=FIGURES, help="which picture, see below")
+    add_result(parser, "the matrix, if it is not where it was or was changed")
     parser.add_argument(
         "-o",
         "--output",
@@ -164,7 +52,6 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         required=True,
         help="file to draw into, which is replaced; its suffix says which format",
     )
-    add_data(parser)
     parser.add_argument("--labels", metavar="FILE", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument(
@@ -176,23 +63,30 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
     add_reader_options(parser)
+    listed = "\n".join(f"{name:<15}{figure.summary}" for name, figure in FIGURES.items())
+    parser.add_argument_group("pictures", listed)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read what the picture needs, draw."""
-    kind, path = KINDS[args.kind], Path(args.output)
+    from elbmf import plots
+    from elbmf.cli.results import labels_of_rows, load
+    from elbmf.cli.writing import check_picture
+
+    figure, path = FIGURES[args.kind], Path(args.output)
     check_picture(path, *filter(None, (args.data, args.labels)))
-    if kind.labels and args.labels is None:
+    if figure.labels and args.labels is None:
         raise InputError(
             f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
             "--labels FILE."
         )
-    model, A = _with_data(models.load(args.result), kind, args, console)
+    model, A = _with_data(load(args.result), figure, args, console)
     labels = None if args.labels is None else labels_of_rows(model, args, console)
-    axes = None
-    if args.size and kind.panels:
-        axes = tuple(plots.new_figure(*args.size).subplots(1, kind.panels, squeeze=False)[0])
-    drawn = kind.draw(_Given(model, A, labels, args.n_jobs, axes))
+    given = {"A": A, "labels": labels, "n_jobs": args.n_jobs}
+    if args.size and figure.panels:
+        axes = plots.new_figure(*args.size).subplots(1, figure.panels, squeeze=False)[0]
+        given |= {"ax": axes[0], "axes": tuple(axes)}
+    drawn = figure.draw(model, **given)
     if args.size:
         plots.figure_of(drawn).set_size_inches(*args.size)
     plots.save(drawn, path, dpi=args.dpi)
@@ -201,19 +95,22 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _with_data(
-    model: SavedModel, kind: Kind, args: argparse.Namespace, console: Console
+    model: SavedModel, figure: Figure, args: argparse.Namespace, console: Console
 ) -> tuple[SavedModel, BooleanMatrix | None]:
     """Read the matrix that a result was fitted to, where the picture shows it.
 
     Rows that a stream did not keep are those of a file that the user names.
     """
-    lacks_rows = kind.rows and "stream" in model.info
-    if kind.data == "unused" and not lacks_rows:
+    from elbmf.cli.results import found_data
+    from elbmf.report.inputs import described_by
+
+    lacks_rows = figure.rows and "stream" in model.info
+    if figure.data == "unused" and not lacks_rows:
         return model, None
-    found = found_data(model, args.result, args.data, args, console)
+    found = found_data(model, args, console)
     if found.A is None and lacks_rows:
         raise InputError(f"{args.result}: the picture {args.kind!r} shows rows. {found.note}")
-    if found.A is None and kind.data == "needed":
+    if found.A is None and figure.data == "needed":
         raise InputError(
             f"{args.result}: the picture {args.kind!r} needs the matrix of the fit. {found.note}"
         )

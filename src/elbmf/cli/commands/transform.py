@@ -4,37 +4,24 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.matrices import (
-    add_binarize,
-    add_n_jobs,
-    add_reader_options,
-    aligned,
-    boolean,
-    model_binarize,
-    read_matrix,
-)
-from elbmf.cli.outputs import check_other_file, writable_format
-from elbmf.io import MODEL_FILES, LabelledMatrix, write
-from elbmf.search.local import describe
+from elbmf.cli.flags.matrix import add_binarize, add_n_jobs, add_reader_options, add_result
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf transform result new.csv -o memberships.tsv
+  elbmf transform result new.csv -o new.tsv  describe new rows by saved components
   elbmf transform result new.csv | head
 
 Each row gets the components that describe it best; the answer for a row depends on that row alone.
-The columns must be those of the model; named columns may come in another order."""
+The columns must be those of the result; named columns may come in another order."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
-    parser.usage = "elbmf transform MODEL DATA [-o FILE] [options]"
-    parser.add_argument("model", metavar="MODEL", help="folder that 'elbmf fit' saved")
-    parser.add_argument("data", metavar="DATA", help="the matrix whose rows to describe")
+    parser.usage = "elbmf transform RESULT [DATA] [-o FILE] [options]"
+    add_result(parser, "the matrix whose rows to describe")
     parser.add_argument(
         "-o",
         "--output",
@@ -42,20 +29,26 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         help="where to write the memberships, format by suffix (default: stdout, as tsv)",
     )
     add_n_jobs(parser)
-    add_binarize(parser, " (default: what the model was fit with)")
+    add_binarize(parser, " (default: what the result was fit with)")
     add_reader_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, describe, write."""
+    from elbmf.cli.results import folder_of, load, with_data
+    from elbmf.cli.writing import check_other_file, writable_format
+    from elbmf.io import MODEL_FILES, LabelledMatrix, write
+    from elbmf.search.local import describe
+
     output = None if args.output in (None, "-") else Path(args.output)
     chosen = writable_format(output or Path("stdout.tsv"))
+    made = [folder_of(args.result) / name for name in MODEL_FILES]
     if output is not None:
-        check_other_file(output, args.data, *(Path(args.model) / name for name in MODEL_FILES))
-    model = models.load(args.model)
-    table = aligned(read_matrix(args.data, args), model, args.data, console)
-    binarize = model_binarize(model, args.binarize, table, args.data, console)
-    A = boolean(table, binarize, args.data)
+        check_other_file(output, *([args.data] if args.data else []), *made)
+    model = load(args.result)
+    A, table, path = with_data(model, args, console)
+    if output is not None:
+        check_other_file(output, path)
     U = describe(A, model.V, model.weights(A.shape), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)

@@ -86,7 +86,9 @@ class Binaps(BooleanFactorizer):
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
+        of ``columns`` (default), ``rows`` or ``all``.
+
+        In Python also a transformer.
     callback : callable, optional
         Called with a `FitProgress` after each epoch, whose loss are the wrong cells of this epoch;
         a true return value ends the training, with what the network has learned so far.

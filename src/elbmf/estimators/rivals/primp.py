@@ -43,9 +43,11 @@ class Primp(SingleRunFactorizer):
     beta : float, default=0.9
         Inertia β in [0, 1); 0 for the steps of the authors.
     init : {"auto", "svd", "random"} or (U, V), default="auto"
-        Positive parts of the leading singular vectors with a little noise, uniform random factors
-        as of the authors, or your own, of shapes (n, k) and (k, m). ``"auto"`` is ``"svd"`` on up
-        to ten million ones, else ``"random"``.
+        Positive parts of the leading singular vectors with a little noise, or uniform random
+        factors as of the authors. ``"auto"`` is ``"svd"`` on up to ten million ones, else
+        ``"random"``.
+
+        In Python also your own, of shapes (n, k) and (k, m).
     max_iter : int, default=1500
         Epochs at most.
     tol : float, default=1e-6
@@ -62,7 +64,9 @@ class Primp(SingleRunFactorizer):
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
+        of ``columns`` (default), ``rows`` or ``all``.
+
+        In Python also a transformer.
     callback : callable, optional
         Called with a `State` after each epoch; a true return value ends the fit at once, with the
         factors as they are, rounded.

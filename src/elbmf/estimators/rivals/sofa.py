@@ -62,8 +62,10 @@ class Sofa(StreamedFactorizer):
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``; a transformer in Python. What it learns, it
-        learns from the first rows in `partial_fit`.
+        of ``columns`` (default), ``rows`` or ``all``.
+
+        In Python also a transformer. What it learns, it learns from the first rows in
+        `partial_fit`.
     callback : callable, optional
         Called by `fit` with a `FitProgress` after each block of rows; a true return value ends the
         first pass at once, and the components are those of the rows read so far.

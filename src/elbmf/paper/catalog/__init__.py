@@ -1,16 +1,17 @@
-"""The data sets of the paper: where to get them, how they are prepared, where they are kept."""
+"""The data sets of the paper: where to get them, how they are prepared, where they are kept.
 
-from elbmf.paper.catalog.prepared import PreparedData
-from elbmf.paper.catalog.preparing import prepare, prepare_stand_in
-from elbmf.paper.catalog.sets import DATA_SETS, DataSet
-from elbmf.paper.catalog.standin import stand_in
-from elbmf.paper.catalog.store import (
-    data_folder,
-    find,
-    open_prepared,
-    prepared_sets,
-    save_prepared,
-)
+Names are imported when first used, so that ``elbmf data --help`` need not wait for what reads them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elbmf.paper.catalog.prepared import PreparedData
+    from elbmf.paper.catalog.preparing import prepare, prepare_stand_in
+    from elbmf.paper.catalog.sets import DATA_SETS, DataSet, data_folder
+    from elbmf.paper.catalog.standin import stand_in
+    from elbmf.paper.catalog.store import find, open_prepared, prepared_sets, save_prepared
 
 __all__ = [
     "DATA_SETS",
@@ -25,3 +26,17 @@ __all__ = [
     "save_prepared",
     "stand_in",
 ]
+
+_HOMES = {
+    "PreparedData": "prepared",
+    **dict.fromkeys(("prepare", "prepare_stand_in"), "preparing"),
+    **dict.fromkeys(("DATA_SETS", "DataSet", "data_folder"), "sets"),
+    "stand_in": "standin",
+    **dict.fromkeys(("find", "open_prepared", "prepared_sets", "save_prepared"), "store"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -11,15 +11,15 @@ import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from elbmf._version import __version__
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.streams import open_raw, reading, reason, writing
+from elbmf.paper.catalog.sets import RemoteFile
 
-__all__ = ["RemoteFile", "digest", "download"]
+__all__ = ["digest", "download"]
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 20
@@ -27,27 +27,6 @@ _SECONDS = 60.0
 
 # Called with the name of a file, how many bytes are there, and how many it has if that is known.
 Observer = Callable[[str, int, int | None], None]
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file that its owner publishes.
-
-    Parameters
-    ----------
-    url : str
-        Where.
-    checksum : str, optional
-        Algorithm and digest, such as ``"md5:ce57…"``, if the owner publishes one.
-    """
-
-    url: str
-    checksum: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What the file is called."""
-        return self.url.rpartition("/")[2]
 
 
 def digest(path: Path, algorithm: str = "sha256") -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.paper.catalog.download import digest
-from elbmf.paper.catalog.sets import DataSet, get, load, loader_of
+from elbmf.paper.catalog.sets import DataSet, data_folder, get, load, loader_of
 from elbmf.paper.catalog.standin import stand_in
-from elbmf.paper.catalog.store import check_free, data_folder, save_prepared
+from elbmf.paper.catalog.store import check_free, save_prepared
 
 __all__ = ["prepare", "prepare_stand_in"]
 

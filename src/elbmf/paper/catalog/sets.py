@@ -9,21 +9,45 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from elbmf.errors import InputError
-from elbmf.paper.catalog.download import RemoteFile
-from elbmf.paper.catalog.prepared import PreparedData
 
-__all__ = ["DATA_SETS", "DataSet", "get", "load", "loader_of"]
+if TYPE_CHECKING:
+    from elbmf.paper.catalog.prepared import PreparedData
+
+__all__ = ["DATA_SETS", "DataSet", "RemoteFile", "data_folder", "get", "load", "loader_of"]
 
 _SOURCES = "elbmf.paper.sources"
 
 # What the paper sets on most data sets, and on those from GRAND.
 _USUAL = {"kappa": 0.005, "lam": 0.001, "rate": 1.0033, "max_iter": 1500}
 _GRAND = {"kappa": 0.001, "lam": 0.001, "rate": 1.0015, "max_iter": 1500}
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file that its owner publishes.
+
+    Parameters
+    ----------
+    url : str
+        Where.
+    checksum : str, optional
+        Algorithm and digest, such as ``"md5:ce57…"``, if the owner publishes one.
+    """
+
+    url: str
+    checksum: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return self.url.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -286,7 +310,7 @@ def loader_of(name: str) -> Callable[..., PreparedData]:
 
     Its first parameter is a path, its options are keyword-only.
     """
-    return cast(Callable[..., PreparedData], importlib.import_module(get(name).loader).load)
+    return cast("Callable[..., PreparedData]", importlib.import_module(get(name).loader).load)
 
 
 def load(name: str, path: str | os.PathLike[str], **options: Any) -> PreparedData:
@@ -302,3 +326,24 @@ def load(name: str, path: str | os.PathLike[str], **options: Any) -> PreparedDat
         Options of the loader.
     """
     return loader_of(name)(path, **options)
+
+
+def data_folder() -> Path:
+    """Return the folder of prepared data, which need not exist.
+
+    That is what the environment variable ``ELBMF_DATA`` says, or else a folder of the user: under
+    ``XDG_DATA_HOME`` or ``~/.local/share`` on Linux, ``~/Library/Application Support`` on macOS,
+    ``%LOCALAPPDATA%`` on Windows.
+    """
+    chosen = os.environ.get("ELBMF_DATA", "").strip()
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME", "")
+        if not os.path.isabs(base):  # The standard says to ignore what is not.
+            base = str(Path.home() / ".local" / "share")
+    return Path(base) / "elbmf" / "data"

@@ -10,24 +10,23 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix, read, write
 from elbmf.io.plain import plain
 from elbmf.io.side_tables import ID, SIDES, read_side, write_side
 from elbmf.io.streams import open_bytes, replacing, writing
 from elbmf.io.table import compact
 from elbmf.paper.catalog.prepared import PreparedData
+from elbmf.paper.catalog.sets import data_folder
 
 __all__ = [
     "check_free",
-    "data_folder",
     "find",
     "open_prepared",
     "prepared_info",
@@ -36,27 +35,6 @@ __all__ = [
 ]
 
 _MATRIX, _INFO = ".npz", ".json"
-
-
-def data_folder() -> Path:
-    """Return the folder of prepared data, which need not exist.
-
-    That is what the environment variable ``ELBMF_DATA`` says, or else a folder of the user: under
-    ``XDG_DATA_HOME`` or ``~/.local/share`` on Linux, ``~/Library/Application Support`` on macOS,
-    ``%LOCALAPPDATA%`` on Windows.
-    """
-    chosen = os.environ.get("ELBMF_DATA", "").strip()
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Application Support")
-    else:
-        base = os.environ.get("XDG_DATA_HOME", "")
-        if not os.path.isabs(base):  # The standard says to ignore what is not.
-            base = str(Path.home() / ".local" / "share")
-    return Path(base) / "elbmf" / "data"
 
 
 def prepared_sets(folders: Iterable[str | os.PathLike[str]] | None = None) -> dict[str, Path]:
@@ -195,7 +173,9 @@ def check_free(folder: Path, name: str, *, overwrite: bool) -> Path:
         )
     if path.exists() and not overwrite:
         raise InputError(
-            f"{path}: exists already. Choose another folder, or pass overwrite=True to replace it."
+            f"{path}: exists already. Choose another folder, or pass ",
+            Setting("overwrite", True),
+            " to replace it.",
         )
     return path
 

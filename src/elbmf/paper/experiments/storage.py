@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Setting
 from elbmf.io.records import read_parquet_records, write_records
 from elbmf.io.streams import replacing, writing
 from elbmf.paper.experiments.experiment import Settings, Tables, Task
@@ -118,8 +118,9 @@ class Store:
         if before != self._settings:
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "
-                f"{_words(self._settings)}). Choose another folder, or pass overwrite=True to "
-                "measure anew."
+                f"{_words(self._settings)}). Choose another folder, or pass ",
+                Setting("overwrite", True),
+                " to measure anew.",
             )
         self._done = tasks
         self.tables = {
@@ -154,8 +155,9 @@ class Store:
 
 def _damaged(path: Path) -> InputError:
     return InputError(
-        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass "
-        "overwrite=True to measure anew."
+        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass ",
+        Setting("overwrite", True),
+        " to measure anew.",
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError
+from elbmf.errors import FileFormatError, Setting
 from elbmf.io.cells import is_number, shown
 from elbmf.io.fields import Column, FieldReader, NameCodes
 from elbmf.paper.sources.places import open_published
@@ -49,8 +49,9 @@ def read_edges(
         if len(fields) not in (3, 4):
             raise FileFormatError(
                 f"{path}, line 1: expected factor, gene, perhaps the motif, and weight, found "
-                f"{len(fields)} fields. For a table with a column for each gene, pass "
-                "layout='wide'."
+                f"{len(fields)} fields. For a table with a column for each gene, pass ",
+                Setting("layout", "wide"),
+                ".",
             )
         middle = [Column("motif")] if len(fields) == 4 else []
         columns = [Column("factor", "text"), Column("gene", "text"), *middle]

@@ -39,14 +39,14 @@ def load(
     panel : path-like, optional
         Table with the population of each person, ``integrated_call_samples_v3.20130502.ALL.panel``;
         found if a file that ends in ``.panel`` is beside the genotypes.
-    min_frequency : float
+    min_frequency : float, default=0
         Leave out variants that are less frequent than this among the alleles that are known.
-    max_frequency : float
+    max_frequency : float, default=1
         Leave out variants that are more frequent than this. A minor allele frequency of at least
         0.05 is ``min_frequency=0.05`` and ``max_frequency=0.95``.
-    snps_only : bool
+    snps_only : bool, default=False
         Leave out variants in which not exactly one base is replaced by another.
-    missing : {"unknown", "zero"}
+    missing : {"unknown", "zero"}, default="unknown"
         What becomes of genotypes that are not known: missing cells, or zeros.
 
     Returns

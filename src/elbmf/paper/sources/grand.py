@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix
 from elbmf.io.cells import is_number, shown
 from elbmf.io.delimited_text import decoded
@@ -48,15 +48,15 @@ def load(
         The network as GRAND has it for download or PANDA writes it, separated by commas, tabs or
         blanks, gzipped or not: a table with a line for each factor and a column for each gene, or
         lines of factor, gene, perhaps the motif, and weight.
-    z : float
+    z : float, default=1.645
         Weights with a z-score above this become ones. 5% of a normal distribution lie above 1.645;
         where the upper tail is heavier, these are more.
     upper : float, optional
         Make ones of this share of the weights instead, the highest of them, e.g. 0.05.
-    scope : {"network", "gene", "factor"}
+    scope : {"network", "gene", "factor"}, default="network"
         Among which weights one counts as high: all of the network, those of the same gene, or those
         of the same factor.
-    layout : {"auto", "wide", "edges"}
+    layout : {"auto", "wide", "edges"}, default="auto"
         Whether the file is a table (wide) or has a line for each interaction (edges); by default
         its second line decides.
 
@@ -165,7 +165,9 @@ def _read_wide(
         raise FileFormatError(
             f"{lines.path}, line 2: expected a factor and its weights for the {len(names) - 1} "
             f"genes of the header, separated by {delimiter.decode()!r}, found {width} weights. If "
-            "the file has one line for each interaction, pass layout='edges'."
+            "the file has one line for each interaction, pass ",
+            Setting("layout", "edges"),
+            ".",
         )
     genes = names[len(names) - width :]
     check_distinct(lines.path, 1, "gene", genes)

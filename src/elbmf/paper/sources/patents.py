@@ -62,9 +62,9 @@ def load(
         The table of citations, if it is not in the folder or has another name.
     groups : path-like, optional
         The table of groups, if it is not in the folder or has another name.
-    level : {"section", "class", "subclass", "group"}
+    level : {"section", "class", "subclass", "group"}, default="group"
         How fine groups are. For the symbol A01B 1/02: A, A01, A01B, or A01B 1/00, its main group.
-    first_only : bool
+    first_only : bool, default=False
         Take only the first group of each patent; otherwise a patent counts for all of its groups.
 
     Returns

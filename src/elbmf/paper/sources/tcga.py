@@ -64,14 +64,14 @@ def load(
     label_column : str, optional
         Column of that table to take for the cancer type; by default the first it has of
         ``cancer type abbreviation``, ``_primary_disease`` and the like.
-    z : float
+    z : float, default=1.645
         Values with a z-score above this, among those of the same gene, become ones.
     upper : float, optional
         Make ones of this share of the values of each gene instead, the highest of them, e.g. 0.05.
-    log : bool
+    log : bool, default=False
         Take log10(x + 1) of the values first; for files of raw counts. Those of Xena are
         logarithms already: log2(x + 1). The base makes no difference to z-scores.
-    missing : {"unknown", "zero"}
+    missing : {"unknown", "zero"}, default="unknown"
         What becomes of values that are NA: missing cells, or zeros.
 
     Returns

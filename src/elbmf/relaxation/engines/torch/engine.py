@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.errors import DeviceMemoryError, InputError
+from elbmf.errors import DeviceMemoryError, InputError, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.base import Engine, Product, Where
 from elbmf.relaxation.engines.torch.batches import Batch, Cells, batches
@@ -67,7 +67,7 @@ class TorchEngine(Engine):
         memory: int | None = None,
     ) -> None:
         super().__init__(uncut(A, weight_of_ones))
-        purpose = f"running epochs on device={device!r}"
+        purpose = f"running epochs on the device {device!r}"
         self._torch = optional_module("torch", extra="torch", purpose=purpose)
         # Modules that import it, too.
         self._tensors = import_module("elbmf.relaxation.engines.torch.tensors")
@@ -107,15 +107,17 @@ class TorchEngine(Engine):
         version = self._torch.__version__
         if device not in there:
             raise InputError(
-                f"device={device!r}: torch {version} finds no such device on this machine; it has "
+                Setting("device", device),
+                f": torch {version} finds no such device on this machine; it has "
                 f"{', '.join(map(repr, there))}. Install a driver and a build of torch for it "
                 "(https://pytorch.org/get-started), or leave the device out: the epochs then run "
-                "on the processor, with kernels made for it."
+                "on the processor, with kernels made for it.",
             )
         if not self._tensor_cells.sums_rows(device):
             raise InputError(
-                f"device={device!r}: torch {version} has no operation on it that adds up rows "
-                "(embedding_bag). Update torch, or leave the device out."
+                Setting("device", device),
+                f": torch {version} has no operation on it that adds up rows "
+                "(embedding_bag). Update torch, or leave the device out.",
             )
         return device
 
@@ -123,8 +125,12 @@ class TorchEngine(Engine):
         number = np.dtype(dtype)
         if self._device == "mps" and number == np.float64:
             raise InputError(
-                "device='mps' knows no numbers of 64 bits, and dtype='float64' asks for them. Set "
-                "dtype='float32', or leave the device out."
+                Setting("device", "mps"),
+                " knows no numbers of 64 bits, and ",
+                Setting("dtype", "float64"),
+                " asks for them. Set ",
+                Setting("dtype", "float32"),
+                ", or leave the device out.",
             )
         rows, k = start.current.shape
         size = size_text(rows * padded_width(k) * number.itemsize * (1 + inertia))

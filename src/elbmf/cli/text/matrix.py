@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis import line_ones
+from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.io import FolderTable, LabelledMatrix
 from elbmf.matrix.on_disk import DiskMatrix
+from elbmf.utils.oddities import NO_ZEROS, without_zeros
+from elbmf.utils.text import number, size_text
 
-__all__ = ["matrix_figures"]
+__all__ = ["matrix_figures", "matrix_text"]
 
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 _VALUES_SHOWN = 8
@@ -18,7 +21,7 @@ _NAMES_SHOWN = 4
 _COMPONENTS = 20
 
 
-def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
+def matrix_figures(matrix: LabelledMatrix) -> dict[str, Any]:
     """Count what is in a matrix.
 
     Returns
@@ -29,11 +32,11 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
         their sums, ``memory`` in bytes; where entries are not 0/1 also their values. Of a matrix in
         a folder nothing is told that needs all of it: no duplicates.
     """
-    if isinstance(table, FolderTable):
-        return _stored_figures(table.stored)
-    by_rows, missing = table.values, table.n_missing
+    if isinstance(matrix, FolderTable):
+        return _stored_figures(matrix.stored)
+    by_rows, missing = matrix.values, matrix.n_missing
     known = _without_missing(by_rows) if missing else by_rows
-    n, m = table.shape
+    n, m = matrix.shape
     found: dict[str, Any] = {
         "shape": [n, m],
         "missing": missing,
@@ -45,7 +48,7 @@ def matrix_figures(table: LabelledMatrix) -> dict[str, Any]:
         ("row", by_rows, np.diff(known.indptr)),
         ("column", sparse.csr_array(by_rows.T), np.bincount(known.indices, minlength=m)),
     ):
-        names = getattr(table, f"{axis}_names")
+        names = getattr(matrix, f"{axis}_names")
         found[f"{axis}_names"] = None if names is None else names[:_NAMES_SHOWN]
         found[f"empty_{axis}s"] = int((sums == 0).sum())
         found[f"duplicate_{axis}s"] = lines.shape[0] - np.unique(_fingerprints(lines)).size
@@ -121,3 +124,63 @@ def _values(data: NDArray[Any]) -> dict[str, Any]:
         "values": [{"value": float(distinct[i]), "count": int(counts[i])} for i in order],
         "suggested_threshold": 0.0 if lowest > 0 else max(between, 0.0),
     }
+
+
+def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
+    """Lay out the figures of a matrix.
+
+    Parameters
+    ----------
+    found : dict
+        What `matrix_figures` returned.
+    path : str
+        Of the matrix.
+    others : list of str
+        The few columns that are not 0/1 while others are.
+    """
+    rows, columns = found["shape"]
+    pairs = [
+        ("shape", f"{number(rows)} rows × {number(columns)} columns"),
+        ("ones" if found["boolean"] else "not zero", number(found["ones"])),
+        ("density", f"{found['density']:.4g}"),
+        ("missing cells", number(found["missing"])),
+    ]
+    for axis in ("row", "column"):
+        names = found[f"{axis}_names"]
+        shown = (
+            shorten(names, total=found["shape"][axis == "column"]) if names else "none in the file"
+        )
+        pairs.append((f"{axis} names", shown))
+    for axis in ("row", "column"):
+        pairs.append((f"empty {axis}s", number(found[f"empty_{axis}s"])))
+        if f"duplicate_{axis}s" in found:
+            pairs.append((f"duplicate {axis}s", number(found[f"duplicate_{axis}s"])))
+    memory = found["memory"]
+    pairs.append(
+        (
+            "memory",
+            f"{size_text(memory['matrix'])}, about {size_text(memory['fit'])} in a fit, k=20",
+        )
+    )
+    text = figures(pairs)
+    headers = ["ones in a", "least", "25 %", "median", "75 %", "most"]
+    sums = [
+        [axis, *(f"{value:g}" for value in found[f"{axis}_sums"])] for axis in ("row", "column")
+    ]
+    text += "\n\n" + table(headers, sums, left=[0])
+    if not found["boolean"]:
+        values = ", ".join(
+            f"{each['value']:g} ({number(each['count'])}×)" for each in found["values"]
+        )
+        text += (
+            f"\n\nNot a 0/1 matrix. {number(found['distinct_values'])} values other than 0: "
+            f"{values}{', …' if found['distinct_values'] > len(found['values']) else ''}\n"
+            "Say which values are ones: with --binarize X, those above X, or with a word such as "
+            "zscore, e.g.\n"
+            f"  elbmf fit {path} --binarize {found['suggested_threshold']:g} -k 20 -o result"
+        )
+    if others:
+        text += f"\nAll columns are 0/1 but {', '.join(others)}: leave out what does not belong"
+    if without_zeros(found["ones"], rows * columns, found["missing"]):
+        text += f"\n\n{NO_ZEROS}"
+    return text

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from elbmf.cli.tables import table
+from elbmf.cli.text.tables import table
 from elbmf.comparison import Result
 from elbmf.comparison.results import FINISHED, TIME_LIMIT
 from elbmf.utils.text import number, share, size_text, times

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.solver_flags import named
+from elbmf.cli.flags.parameters import named
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.checkpoints import (
@@ -17,24 +17,12 @@ from elbmf.estimators.checkpoints import (
     remove_checkpoint,
 )
 
-__all__ = ["FLAGS", "KeptFit", "add_resume"]
-
-FLAGS = ("checkpoint", "checkpoint_every")
-"""Parameters of methods that say where to keep a fit, and how often."""
+__all__ = ["KeptFit"]
 
 _ANEW = (
     "Choose another folder with --checkpoint, or pass --overwrite without --resume to start anew "
     "in this one."
 )
-
-
-def add_resume(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that says to go on."""
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on from the checkpoint, if there is one, with the same data and parameters",
-    )
 
 
 class KeptFit:

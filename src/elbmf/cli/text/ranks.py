@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.cli.tables import table
+from elbmf.cli.text.tables import table
 from elbmf.estimators.rank_search import HELD_OUT, TITLES
 from elbmf.utils.text import number, share
 

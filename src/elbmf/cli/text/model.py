@@ -5,7 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 from elbmf.boolean.coverage import component_cover
-from elbmf.cli.tables import figures, shorten, table
+from elbmf.cli.console import Console
+from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.model import BINARIZE_LIMITS
@@ -14,17 +15,20 @@ from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.utils.text import number, share, times
 
 __all__ = [
-    "LONG_NOTES",
+    "brief",
     "components",
     "components_table",
     "measures_table",
     "measures_text",
     "members_table",
+    "model_figures",
+    "model_text",
     "stream_figures",
+    "tell_fit",
 ]
 
-LONG_NOTES = ("history", BINARIZE_LIMITS)
-"""Notes of a saved model that are too long to be printed."""
+# Notes of a saved model that are too long to be printed.
+_LONG_NOTES = ("history", BINARIZE_LIMITS)
 
 _MOST_COMPONENTS = 40
 
@@ -36,6 +40,41 @@ _MEASURES = {
     "precision": "precision",
     "recall_star": "recall*",
 }
+
+
+def brief(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the notes of a saved model without those that are too long to be printed."""
+    return {key: value for key, value in info.items() if key not in _LONG_NOTES}
+
+
+def tell_fit(
+    model: SavedModel,
+    described: list[dict[str, Any]],
+    folder: str,
+    console: Console,
+    *,
+    as_json: bool,
+) -> None:
+    """Print what a fit has found.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    described : list of dict
+        What `components` returned.
+    folder : str
+        Where it is saved.
+    console : Console
+        Where to print.
+    as_json : bool
+        One object in place of tables.
+    """
+    if as_json:
+        console.result_json({**brief(model.info), "output": folder, "components": described})
+    else:
+        console.result(measures_text(model.info))
+        console.result("\n" + components_table(described))
 
 
 def components(A: BooleanMatrix | DaskMatrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -184,3 +223,51 @@ def _unused_components(info: Mapping[str, Any]) -> str:
         return ""
     enough = ": these already leave no error" if info["measures"]["loss"] == 0 else ""
     return f"\n{number(used)} of {number(asked)} components used{enough}"
+
+
+def model_figures(model: SavedModel) -> dict[str, Any]:
+    """Return what there is to say of a saved result."""
+    rows, components, columns = model.shape
+    return {
+        "shape": {"rows": rows, "components": components, "columns": columns},
+        "row_names": model.row_names is not None,
+        "column_names": model.column_names is not None,
+        "sizes": [
+            {
+                "component": index,
+                **({} if "stream" in model.info else {"rows": len(members)}),
+                "columns": len(names),
+            }
+            for index, (members, names) in enumerate(model.components())
+        ],
+        "info": brief(model.info),
+    }
+
+
+def model_text(model: SavedModel) -> str:
+    """Lay out what there is to say of a saved result."""
+    rows, components, columns = model.shape
+    info = model.info
+    data = info.get("data", {})
+    if "stream" in info:
+        rows = info["stream"]["rows"]
+    pairs = [
+        ("saved result", f"{number(components)} components"),
+        ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
+        ("method", str(info.get("method", "unknown"))),
+    ]
+    defaults = {"random_state": "seed"}
+    pairs += [
+        (defaults.get(name, name), str(value))
+        for name, value in info.get("parameters", {}).items()
+        if value is not None
+    ]
+    if "stream" in info:
+        pairs += stream_figures(info)
+    text = figures(pairs)
+    if "measures" in info and "ones" in data:
+        text += "\n\n" + measures_text(info)
+    text += "\n\n" + members_table(model)
+    for warning in info.get("warnings", []):
+        text += f"\n\nwarning of the fit: {warning}"
+    return text

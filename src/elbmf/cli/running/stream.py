@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from elbmf.cli import summary
-from elbmf.cli.commands.report import make_report
 from elbmf.cli.console import Console
+from elbmf.cli.flags.matrix import reader_options
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.matrices import READ_OPTIONS, at_least_one
-from elbmf.cli.notes import command_line, draw_seed, whereabouts
-from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
-from elbmf.cli.tables import figures
+from elbmf.cli.running.fit import command_line, draw_seed, whereabouts
+from elbmf.cli.running.page import make_report
+from elbmf.cli.text.model import brief, members_table, stream_figures
+from elbmf.cli.text.tables import figures
+from elbmf.cli.writing import save
 from elbmf.errors import InputError
-from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.saving import noted_parameters
 from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
@@ -30,34 +30,12 @@ from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
 from elbmf.utils.machine import versions
 from elbmf.utils.text import number, times
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["run"]
 
 _LOG = logging.getLogger(__name__)
 
-_BATCH_ROWS = 256
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of a stream."""
-    group = parser.add_argument_group("rows that do not fit into memory, or do not end")
-    group.add_argument(
-        "--stream",
-        action="store_true",
-        help="read DATA row by row, - for standard input: fimi (the default there), csv or tsv; "
-        "their memberships are not kept",
-    )
-    group.add_argument(
-        "--batch-rows",
-        type=at_least_one,
-        metavar="N",
-        help=f"rows at a time (default: {_BATCH_ROWS})",
-    )
-    group.add_argument("--passes", type=at_least_one, metavar="N", help="times to read a file (1)")
-
-
-def run(
-    estimator: BooleanFactorizer, method: str, args: argparse.Namespace, console: Console
-) -> int:
+def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, console: Console) -> int:
     """Read, learn, save, say what came out."""
     if args.scheduler is not None:
         raise InputError(
@@ -65,21 +43,20 @@ def run(
             "that hold all of them. Leave one of the two out."
         )
     if not isinstance(estimator, StreamedFactorizer):
-        able = sorted(name for name, known in METHODS.items() if issubclass(known, _STREAMED))
+        able = sorted(each for each in METHODS if issubclass(method(each), _STREAMED))
         raise InputError(
-            f"the method {method} cannot learn from a stream. Methods that can: {', '.join(able)}."
+            f"the method {name} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
     row_format(args.data, args.format)
-    passes = args.passes or 1
-    if passes > 1 and not _is_file(args.data):
-        raise InputError(f"--passes {passes}: only a file can be read more than once.")
+    if args.passes > 1 and not _is_file(args.data):
+        raise InputError(f"--passes {args.passes}: only a file can be read more than once.")
     given_seed = estimator.random_state
     draw_seed(estimator)
     learner = _Learner(estimator, console)
     failure: InputError | None = None
     with Interrupt(announces=not console.quiet) as interrupt:
         try:
-            for _ in range(passes):
+            for _ in range(args.passes):
                 if not interrupt.requested:
                     learner.read(args, interrupt)
         except InputError as error:
@@ -89,7 +66,7 @@ def run(
         console.status("")
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
-        model = learner.saved_model(method, args.data, interrupted=interrupt.requested)
+        model = learner.saved_model(name, args.data, interrupted=interrupt.requested)
         model.info["data"] |= whereabouts(args.data, args, Path(args.output))
         model.info["command"] = command_line(args, given_seed, model.info["seed"])
         save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
@@ -97,13 +74,13 @@ def run(
     rows = number(estimator.n_rows_seen_)
     if failure is not None:
         raise InputError(
-            f"{failure} What was learned from {rows} rows before that is saved to {args.output}."
+            *failure.parts,
+            f" What was learned from {rows} rows before that is saved to {args.output}.",
         )
     if interrupt.requested:
         console.note(f"Interrupted after {rows} rows: saved what was learned to {args.output}")
     if args.json:
-        brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
-        console.result_json({**brief, "output": args.output})
+        console.result_json({**brief(model.info), "output": args.output})
     else:
         console.result(_text(model))
         if not interrupt.requested:
@@ -135,10 +112,8 @@ class _Learner:
 
     def read(self, args: argparse.Namespace, interrupt: Interrupt) -> None:
         """Read all rows once, or until somebody asks to stop."""
-        options = {name: getattr(args, name) for name in READ_OPTIONS}
-        given = {name: value for name, value in options.items() if value is not None}
-        batch_rows = args.batch_rows or _BATCH_ROWS
-        with open_rows(args.data, format=args.format, batch_rows=batch_rows, **given) as rows:
+        options = {"format": args.format, "batch_rows": args.batch_rows, **reader_options(args)}
+        with open_rows(args.data, **options) as rows:
             while not interrupt.requested:
                 batch = None
                 with interrupt.waiting():
@@ -157,7 +132,7 @@ class _Learner:
         try:
             estimator.partial_fit(batch)
         except InputError as error:
-            raise InputError(f"{rows.path}, lines up to {rows.lines}: {error}") from error
+            raise InputError(f"{rows.path}, lines up to {rows.lines}: ", *error.parts) from error
         self._columns = rows.columns()
         self._last = batch
         missing = int(np.isnan(batch.data).sum()) if batch.dtype.kind == "f" else 0
@@ -171,13 +146,13 @@ class _Learner:
             return None
         return 1 - float(self._estimator.score(self._last))
 
-    def saved_model(self, method: str, data: str, *, interrupted: bool) -> SavedModel:
+    def saved_model(self, name: str, data: str, *, interrupted: bool) -> SavedModel:
         """Return what to save: the components, and of the rows only how many there were."""
         estimator = self._estimator
         names, order = self._columns
         V = estimator.components_[:, order]
         info = {
-            "method": method,
+            "method": name,
             "parameters": self._noted,
             "seed": self._noted.get("random_state"),
             "data": {
@@ -209,6 +184,6 @@ def _is_file(path: str) -> bool:
 
 
 def _text(model: SavedModel) -> str:
-    pairs = summary.stream_figures(model.info)
+    pairs = stream_figures(model.info)
     pairs.append(("seconds", times(model.info["seconds"]).removesuffix(" s")))
-    return figures(pairs) + "\n\n" + summary.members_table(model)
+    return figures(pairs) + "\n\n" + members_table(model)

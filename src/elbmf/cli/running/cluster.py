@@ -1,6 +1,5 @@
 """Fitting on the workers of a Dask cluster, to data in a folder that they all reach."""
 
-import argparse
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 
-__all__ = ["Labels", "add_scheduler", "on_cluster"]
+__all__ = ["Labels", "on_cluster"]
 
 # Seconds to wait for the scheduler.
 _PATIENCE = 10
@@ -25,16 +24,6 @@ class Labels:
 
     row_names: list[str] | None
     column_names: list[str] | None
-
-
-def add_scheduler(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that names a cluster."""
-    parser.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="fit on the workers of a Dask cluster, e.g. tcp://127.0.0.1:8786; DATA is a matrix "
-        "folder that all of them reach",
-    )
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elbmf.analysis.labels import ComponentLabels
+from elbmf.analysis.labels import ComponentLabels, component_labels
 from elbmf.plots.canvas import one_of
 from elbmf.plots.heat import heat_map, ticks_that_fit
 from elbmf.plots.look import titled
@@ -17,7 +17,7 @@ from elbmf.plots.names import shown_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["label_nmi", "nmi_map"]
+__all__ = ["label_nmi", "nmi_map", "result_label_nmi"]
 
 
 def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
@@ -39,6 +39,21 @@ def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
     nmi_map(ax, found.nmi[order].T, found.classes, order)
     titled(ax, "Components and labels", "component")
     return ax
+
+
+def result_label_nmi(model: Any, *, labels: Sequence[Any], ax: Axes | None = None) -> Axes:
+    """Draw how much each component of a result tells about each label of its rows.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    labels : sequence of length n
+        The label of each row, None where it has none.
+    ax : Axes, optional
+        Where to draw.
+    """
+    return label_nmi(component_labels(model.U, labels), ax=ax)
 
 
 def nmi_map(ax: Axes, nmi: ArrayLike, classes: Sequence[Any], components: Iterable[int]) -> None:

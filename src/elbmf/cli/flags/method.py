@@ -1,0 +1,146 @@
+"""A method and its parameters: from a TOML file and from flags, which win."""
+
+import argparse
+import tomllib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elbmf.cli.flags.matrix import DATA, group_of
+from elbmf.cli.flags.parameters import (
+    add_flags,
+    by_any_name,
+    check_values,
+    given,
+    parameters_of,
+)
+from elbmf.cli.parser import rare
+from elbmf.errors import FileFormatError, InputError
+from elbmf.estimators.registry import METHODS, method
+
+if TYPE_CHECKING:
+    from elbmf.estimators import BooleanFactorizer
+
+__all__ = ["CHECKPOINT", "FIND", "LOOK", "OUTPUT", "add_method", "estimator_of", "read_config"]
+
+FIND, LOOK, OUTPUT = "what to find", "how hard to look", "output"
+"""Titles of flags that most people need."""
+
+CHECKPOINT = ("checkpoint", "checkpoint_every")
+"""Parameters of methods that say where to keep a fit, and how often."""
+
+_DEFAULT_METHOD = "elbmf"
+
+# Where flags stand in the help; what is not here, below the name of the method.
+_TITLES = {
+    "binarize": DATA,
+    **dict.fromkeys(("n_components", "extra_weight"), FIND),
+    **dict.fromkeys(
+        ("refine", "effort", "time_limit", "max_iter", "random_state", "n_jobs", "memory_limit"),
+        LOOK,
+    ),
+}
+
+# Parameters of any method that few people need; the default method has more of them.
+_RARE = (*CHECKPOINT, "device", "dtype", "init", "n_init", "tol", "trace")
+
+
+def add_method(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str],
+    unlisted: Collection[str] = (),
+    without: Collection[str] = (),
+) -> None:
+    """Add the choice of a method, and the flags of the method that is asked for.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Where to add them.
+    arguments : sequence of str
+        Those about to be parsed.
+    unlisted : collection of str
+        Names of parameters that the help leaves out.
+    without : collection of str
+        Names of parameters that have no flag.
+    """
+    group_of(parser, FIND).add_argument(
+        "--method",
+        choices=sorted(METHODS),
+        default=None,
+        help="how to factorize (default: elbmf); each has parameters of its own",
+    )
+    group_of(parser, LOOK)
+    config = parser.add_argument("--config", metavar="FILE", help="parameters from a TOML file")
+    rare(config)
+    name = _early_method(arguments)
+    if name not in METHODS:
+        return  # which the real parser complains about
+    own = f"parameters of the method {name}"
+    parameters = [each for each in parameters_of(METHODS[name]) if each.name not in without]
+    names = [each.name for each in parameters]
+    for parameter in parameters:
+        group = group_of(parser, _TITLES.get(parameter.name, own))
+        add_flags(group, [parameter], names=names, unlisted=unlisted)
+        if parameter.name in _RARE or (group.title == own and name == _DEFAULT_METHOD):
+            rare(group._group_actions[-1])
+
+
+def _early_method(arguments: Sequence[str]) -> str:
+    """Find out the method before the flags are known, which depend on it.
+
+    Anything wrong is left for the real parser to complain about.
+    """
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    peek.add_argument("--method")
+    peek.add_argument("--config")
+    try:
+        args, _ = peek.parse_known_args(list(arguments))
+        return args.method or _method_of(read_config(args.config) if args.config else {})
+    except (argparse.ArgumentError, InputError):
+        return _DEFAULT_METHOD
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read the table of parameters in a TOML file."""
+    from elbmf.io.streams import reading  # here, for parsers must not wait for numpy
+
+    source = Path(path)
+    try:
+        with reading(source):
+            return tomllib.loads(source.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path}: not a TOML file: {error}.") from error
+
+
+def _method_of(table: dict[str, Any]) -> str:
+    return str(table.get("method", _DEFAULT_METHOD))
+
+
+def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", dict[str, Any]]:
+    """Return the name of the method, the estimator, and its parameters as file and flags say.
+
+    Parameters
+    ----------
+    args : Namespace
+        With ``method``, ``config`` and the flags of the method.
+    """
+    table = read_config(args.config) if args.config else {}
+    name = args.method or _method_of(table)
+    if name not in METHODS:
+        raise InputError(
+            f"{args.config}: there is no method {name!r}. Methods: {', '.join(METHODS)}."
+        )
+    flags = given(args)
+    try:
+        values = {key: value for key, value in table.items() if key != "method"}
+        from_file = by_any_name(METHODS[name], values)
+        # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
+        # may be anything.
+        used = {key: value for key, value in from_file.items() if key not in flags}
+        check_values(method(name), used)
+    except InputError as error:
+        raise InputError(f"{args.config}: {error}") from error
+    check_values(method(name), flags)
+    parameters = {**from_file, **flags}
+    return name, method(name)(**parameters), parameters

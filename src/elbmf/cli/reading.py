@@ -1,0 +1,129 @@
+"""Reading matrices as the user's flags say."""
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from elbmf.binarizers import Binarize, binarized, is_number, learns
+from elbmf.cli.flags.matrix import reader_options
+from elbmf.errors import InputError, Setting
+from elbmf.io import FolderTable, LabelledMatrix, read, to_folder
+from elbmf.io.cells import shown
+from elbmf.io.model import BINARIZE_LIMITS
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
+from elbmf.utils.sizes import bytes_of
+
+__all__ = ["boolean", "learned_boolean", "other_columns", "read_matrix", "within_memory"]
+
+_SHOWN = 3
+
+# A matrix in memory takes about so many bytes for each of its file, or less.
+_BYTES_READ = 10
+
+
+def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
+    """Read a matrix as the reader options say."""
+    table = read(path, format=args.format, **reader_options(args))
+    if 0 in table.shape:
+        raise InputError(f"{path}: the matrix is empty: {table.shape[0]}×{table.shape[1]} cells.")
+    return table
+
+
+@contextmanager
+def within_memory(
+    path: str | Path, args: argparse.Namespace, binarize: Binarize, limit: float | str | None
+) -> Iterator[tuple[LabelledMatrix, Binarize]]:
+    """Lend a matrix, and how to binarize it; one that is large goes to the disk for this time.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or a matrix folder.
+    args : Namespace
+        The reader options.
+    binarize : float, str, transformer or None
+        What was said; applied on the way to the disk, if it can be.
+    limit : float, str or None
+        Memory that is allowed.
+    """
+    file = Path(path)
+    size = file.stat().st_size if file.is_file() else 0
+    if limit is None or learns(binarize) or _BYTES_READ * size <= bytes_of(limit):
+        yield read_matrix(path, args), binarize
+        return
+    with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
+        stored = to_folder(
+            path,
+            Path(folder) / "data.matrix",
+            format=args.format,
+            binarize=binarize,
+            memory_limit=limit,
+            **reader_options(args),
+        )
+        yield FolderTable(stored), None
+
+
+def boolean(table: LabelledMatrix, binarize: Binarize, path: str | Path) -> BooleanMatrix:
+    """Return where the ones are; an error of the values names the file.
+
+    Parameters
+    ----------
+    table : LabelledMatrix
+        The data.
+    binarize : float, str, transformer or None
+        A threshold, a word, or a binarizer that has learned already.
+    path : str or Path
+        Where the data is from.
+    """
+    return learned_boolean(table, binarize, path)[0]
+
+
+def learned_boolean(
+    table: LabelledMatrix, binarize: Binarize, path: str | Path
+) -> tuple[BooleanMatrix, dict[str, Any]]:
+    """Return where the ones are, and what a result notes of how they were told."""
+    if isinstance(table, FolderTable):
+        if not (binarize is None or (is_number(binarize) and 0 <= binarize < 1)):
+            raise InputError(
+                f"{path}: holds zeros and ones, of which ",
+                Setting("binarize", binarize),
+                " makes nothing. Leave it out; say it to elbmf convert, which makes such folders.",
+            )
+        return table.stored, {}
+    try:
+        A, binarizer = binarized(table.values, binarize)
+    except NotBooleanError as error:
+        raise InputError(f"{path}: {_strangers(table)}", *error.parts) from error
+    except InputError as error:
+        raise InputError(f"{path}: ", *error.parts) from error
+    limits = getattr(binarizer, "limits_", np.empty(0))
+    return A, {BINARIZE_LIMITS: limits.tolist()} if limits.size else {}
+
+
+def _strangers(table: LabelledMatrix) -> str:
+    """Say which few columns are not 0/1 while all others are, such as an age beside mutations."""
+    names = other_columns(table)
+    if not names:
+        return ""
+    listed = ", ".join(map(shown, names))
+    return (
+        f"All columns but {listed} are 0/1: leave out what does not belong with them. "
+        if len(names) > 1
+        else f"All columns but {listed} are 0/1: leave it out if it does not belong with them. "
+    )
+
+
+def other_columns(table: LabelledMatrix) -> list[str]:
+    """Return the names of the columns that are not 0/1, where these are few and others are."""
+    values = table.values
+    known = ~np.isnan(values.data) if values.dtype.kind == "f" else np.ones(values.nnz, np.bool_)
+    columns = np.unique(values.indices[known & (values.data != 1)])
+    if columns.size > min(_SHOWN, (table.shape[1] - 1) // 2):
+        return []
+    labels = table.column_labels()
+    return [labels[at] for at in columns]

@@ -1,0 +1,314 @@
+"""Saved results, and the data they were made from or are to be compared with."""
+
+import argparse
+import atexit
+import copy
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from scipy import sparse
+
+from elbmf.cli.console import Console
+from elbmf.cli.flags.matrix import READ_OPTIONS
+from elbmf.cli.reading import boolean, read_matrix, within_memory
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io import (
+    MODEL_FILES,
+    FolderTable,
+    LabelledMatrix,
+    SavedModel,
+    load_model,
+    read_labels,
+)
+from elbmf.io.matching import DifferentLinesError, line_order
+from elbmf.io.streams import reading, reason
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.text import number
+
+__all__ = [
+    "CHOSEN",
+    "RANKS",
+    "FoundData",
+    "aligned",
+    "folder_of",
+    "found_data",
+    "labels_of_rows",
+    "lines_of",
+    "load",
+    "ranks_of",
+    "with_data",
+]
+
+CHOSEN = "model"
+"""Where in its folder a search over ranks keeps the model it chose."""
+
+RANKS = "ranks.json"
+"""Where in its folder a search over ranks notes what it found."""
+
+
+def folder_of(folder: str | Path) -> Path:
+    """Return where the model of a folder is, be it a fit's or what a search over ranks chose."""
+    inner = Path(folder) / CHOSEN
+    has_own = any((Path(folder) / name).exists() for name in MODEL_FILES)
+    return inner if not has_own and inner.is_dir() else Path(folder)
+
+
+def load(folder: str | Path) -> SavedModel:
+    """Load the model of a folder, be it a fit's or that which a search over ranks chose."""
+    return load_model(folder_of(folder))
+
+
+def ranks_of(folder: str | Path) -> dict[str, Any] | None:
+    """Return what a search over ranks noted about the model of a folder, if it was one."""
+    model = folder_of(folder)
+    path = model.parent / RANKS
+    if model.name != CHOSEN or not path.is_file():
+        return None
+    try:
+        with reading(path):
+            noted = json.loads(path.read_text(encoding="utf-8"))
+        if not {"table", "criterion"} <= {*noted} or "rank" not in noted["table"]:
+            raise ValueError("it has no table of ranks")
+    except (ValueError, TypeError) as error:
+        raise FileFormatError(
+            f"{path}: is not what a search over ranks noted: {reason(error)}. Search again, or "
+            "move it away."
+        ) from error
+    return dict(noted)
+
+
+_OPTIONS = ("format", *READ_OPTIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundData:
+    """Data beside a result.
+
+    Parameters
+    ----------
+    A : BooleanMatrix or None
+        None where it could not be found.
+    table : LabelledMatrix or None
+        Its names.
+    note : str
+        Why it could not be found; empty where it was.
+    path : Path or None
+        The file that was read.
+    """
+
+    A: BooleanMatrix | None
+    table: LabelledMatrix | None = None
+    note: str = ""
+    path: Path | None = None
+
+    @property
+    def row_names(self) -> list[str] | None:
+        """Names of its rows."""
+        return None if self.table is None else self.table.row_names
+
+
+def with_data(
+    model: SavedModel, args: argparse.Namespace, console: Console
+) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
+    """Read the matrix that the user names, of whatever rows, or else that of the result.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result, whose columns the matrix must have.
+    args : Namespace
+        ``result``, its folder; ``data``, the matrix or None; and the reader options.
+    console : Console
+        For notes on what was done to the data.
+    """
+    if args.data is not None:
+        table = aligned(read_matrix(args.data, args), model, "columns", args.data, console)
+        how = model_binarize(model, args.binarize, table, args.data, console)
+        return boolean(table, how, args.data), table, Path(args.data)
+    found = found_data(model, args, console)
+    if found.A is None or found.table is None or found.path is None:
+        raise InputError(f"{args.result}: {found.note}")
+    return found.A, found.table, found.path
+
+
+def found_data(model: SavedModel, args: argparse.Namespace, console: Console) -> FoundData:
+    """Find and read the data of a saved result.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    args : Namespace
+        ``result``, the folder of the result, or that of the search over ranks that chose it;
+        ``data``, where the user says that the data is: None where the model notes it. The data of
+        a stream is not looked for. Reader options win over those that the model notes.
+    console : Console
+        For notes on what was done to the data.
+
+    Raises
+    ------
+    InputError
+        If a file that the user names is not the data of the model. One that the model notes is
+        then left out, and a note says why.
+    """
+    if args.data is not None:
+        options = _noted_options(model, args.data)
+        return _read(model, Path(args.data), _reader(args, options), console)
+    why, source = _noted_place(model, folder_of(args.result))
+    if source is not None:
+        options = model.info["data"].get("options", {})
+        try:
+            return _read(model, source, _reader(args, options), console)
+        except InputError as error:
+            why = f"The data could not be used: {error}"
+    return FoundData(None, note=why)
+
+
+def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
+    """Return where the data of a model is, or why that is not known."""
+    noted = model.info.get("data") or {}
+    if "stream" in model.info:
+        return "The rows of a stream are not kept. Name a file of such rows after RESULT.", None
+    if "path" not in noted:
+        return "The result does not note where its data is. Name the file after RESULT.", None
+    place = folder / noted["path"]
+    if not place.exists():
+        return f"The data is no longer there: {noted['path']}. Name the file after RESULT.", None
+    return "", place
+
+
+def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
+    """Return how the data was read, if a file of the same kind is to be read."""
+    noted = model.info.get("data") or {}
+    # The data may have another name now, but a layer of it is still the same layer.
+    same = Path(path).suffix == Path(str(noted.get("file"))).suffix
+    return dict(noted.get("options", {})) if same else {}
+
+
+def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
+    """Return reader options: those given, then those noted."""
+    merged = copy.copy(args)
+    for name in _OPTIONS:
+        given = getattr(args, name, None)
+        setattr(merged, name, options.get(name) if given is None else given)
+    return merged
+
+
+def _read(model: SavedModel, path: Path, args: argparse.Namespace, console: Console) -> FoundData:
+    given = getattr(args, "binarize", None)
+    used = model.binarizer() if given is None else given
+    limit = (model.info.get("parameters") or {}).get("memory_limit")
+    with ExitStack() as stack:
+        table, how = stack.enter_context(within_memory(path, args, used, limit))
+        table = aligned(table, model, "columns", path, console)
+        if "stream" not in model.info:
+            table = aligned(table, model, "rows", path, console)
+        if how is not None:
+            how = model_binarize(model, given, table, path, console)
+        A = boolean(table, how, path)
+        # What is too large for memory stays on the disk until the command ends.
+        atexit.register(stack.pop_all().close)
+    return FoundData(A, table, path=path)
+
+
+def model_binarize(
+    model: SavedModel,
+    given: float | str | None,
+    table: LabelledMatrix,
+    path: str | Path,
+    console: Console,
+) -> Any:
+    """Return how to binarize new data: as said or, if nothing is, as the data of the model.
+
+    What was learned from that data is not learned again, so that a row is read the same whatever
+    other rows come with it. What holds zeros and ones only is taken as it is.
+    """
+    used = model.info.get("parameters", {}).get("binarize")
+    if given is not None or used is None or isinstance(table, FolderTable):
+        return given
+    shown = used if isinstance(used, str) else f"{used:g}"
+    console.note(f"{path}: read with --binarize {shown}, as the data of the model was.")
+    return model.binarizer()
+
+
+def aligned(
+    table: LabelledMatrix,
+    model: SavedModel,
+    what: Literal["rows", "columns"],
+    path: str | Path,
+    console: Console,
+) -> LabelledMatrix:
+    """Return the matrix with the rows or columns of a model, in the model's order.
+
+    Raises
+    ------
+    InputError
+        When they are others.
+    """
+    try:
+        order = line_order(what, lines_of(table, what), lines_of(model, what))
+    except DifferentLinesError as error:
+        advice = " Name the file that it was made from; 'elbmf score' takes other rows."
+        raise InputError(f"{path}: {error}{advice if what == 'rows' else ''}") from error
+    if order is None:
+        return table
+    console.note(f"{path}: {what} put in the order of the model.")
+    if what == "rows":
+        return LabelledMatrix(table.values[order], model.row_names, table.column_names)
+    values = sparse.csr_array(sparse.csc_array(table.values)[:, order])
+    return LabelledMatrix(values, table.row_names, model.column_names)
+
+
+def lines_of(
+    matrix: LabelledMatrix | SavedModel, what: Literal["rows", "columns"]
+) -> tuple[int, list[str] | None]:
+    """Return how many rows or columns a matrix or a result has, and their names."""
+    if what == "rows":
+        return matrix.shape[0], matrix.row_names
+    return matrix.shape[-1], matrix.column_names
+
+
+def labels_of_rows(
+    model: SavedModel, args: argparse.Namespace, console: Console
+) -> list[str | None]:
+    """Return the label of each row of the model; None for rows that the table does not name.
+
+    Parameters
+    ----------
+    model : SavedModel
+        The result.
+    args : Namespace
+        ``labels``, the table; ``column``, which of its columns; ``result``, the model's folder.
+    console : Console
+        Which is told what is odd.
+    """
+    names = LabelledMatrix(model.U, model.row_names).row_labels()
+    labellings = read_labels(args.labels)
+    column = next(iter(labellings)) if args.column is None else args.column
+    if column not in labellings:
+        raise InputError(
+            f"{args.labels}: there is no column {column!r}. Choose one of "
+            f"{', '.join(map(repr, labellings))}."
+        )
+    by_name = labellings[column]
+    labels = [by_name.get(name) or None for name in names]
+    unknown = labels.count(None)
+    if model.row_names is None:
+        if unknown == len(labels):
+            raise InputError(
+                f"{args.result}: the rows have no names, which the labels could be matched with, "
+                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+            )
+        console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
+    if unknown == len(labels):
+        raise InputError(
+            f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
+            f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
+            f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
+        )
+    if unknown:
+        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
+    return labels

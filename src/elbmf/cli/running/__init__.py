@@ -1,0 +1,1 @@
+"""What takes long: fits, searches over ranks, comparisons, and the pages made of them."""

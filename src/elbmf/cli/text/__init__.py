@@ -1,0 +1,1 @@
+"""What commands print: tables, and the figures of matrices, results, searches and comparisons."""

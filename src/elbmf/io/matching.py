@@ -1,0 +1,109 @@
+"""Whether the rows or columns of two matrices are the same, by their number and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.errors import InputError
+
+__all__ = ["DifferentLinesError", "check_same_lines", "line_order"]
+
+_SHOWN = 3
+
+Names = Sequence[str] | None
+
+
+class DifferentLinesError(InputError):
+    """Rows or columns are not those that were expected."""
+
+
+def line_order(
+    what: Literal["rows", "columns"],
+    theirs: tuple[int, Names],
+    ours: tuple[int, Names],
+    owner: str = "the model",
+) -> NDArray[np.intp] | None:
+    """Return where each of our rows or columns is among theirs.
+
+    Parameters
+    ----------
+    what : {"rows", "columns"}
+        Which they are.
+    theirs, ours : (int, sequence of str or None)
+        How many there are, and their names; without names on one side, the order is taken to be
+        the same.
+    owner : str
+        Whose ours are.
+
+    Returns
+    -------
+    ndarray or None
+        None where they come in the same order.
+
+    Raises
+    ------
+    DifferentLinesError
+        Where they are others; the message says in what, and can follow a file's name.
+    """
+    (count, names), (expected, own) = theirs, ours
+    if count != expected:
+        told = f" {_difference(what, names, own, owner)}" if names and own else ""
+        raise DifferentLinesError(f"has {count} {what}, but {owner} has {expected}.{told}")
+    if names is None or own is None or list(names) == list(own):
+        return None
+    position = {name: at for at, name in enumerate(names)}
+    if len(position) < count or position.keys() != set(own):
+        raise DifferentLinesError(
+            f"its {what} are not those of {owner}. {_difference(what, names, own, owner)}"
+        )
+    return np.array([position[name] for name in own], dtype=np.intp)
+
+
+def check_same_lines(
+    what: Literal["rows", "columns"],
+    theirs: tuple[int, Names],
+    ours: tuple[int, Names],
+    owner: str = "the model",
+) -> None:
+    """Raise where rows or columns are others than ours, or come in another order.
+
+    Parameters
+    ----------
+    what, theirs, ours, owner
+        As for `line_order`.
+    """
+    order = line_order(what, theirs, ours, owner)
+    if order is not None and theirs[1] and ours[1]:
+        at = int(np.argmax(order != np.arange(len(order))))
+        raise DifferentLinesError(
+            f"its {what} come in another order than those of {owner}: {what.removesuffix('s')} "
+            f"{at} is {theirs[1][at]!r}, not {ours[1][at]!r}. Put them in the same order."
+        )
+
+
+def _difference(what: str, theirs: Sequence[str], ours: Sequence[str], owner: str) -> str:
+    """Name the first lines that only one side has, or the first that differ in place."""
+    known, present = set(ours), set(theirs)
+    parts = [
+        f"{title}: {', '.join(map(repr, names[:_SHOWN]))}"
+        + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        for title, names in (
+            ("Missing", [name for name in ours if name not in present]),
+            (f"Unknown to {owner}", [name for name in theirs if name not in known]),
+        )
+        if names
+    ]
+    if not parts:
+        pairs = enumerate(zip(theirs, ours, strict=False))
+        differing = ((at, a, b) for at, (a, b) in pairs if a != b)
+        parts = [
+            f"{what.removesuffix('s')} {at} is {a!r}, not {b!r}"
+            for at, a, b in islice(differing, _SHOWN)
+        ]
+        parts.append("names occur more than once, so they cannot be put in order")
+    return "; ".join(parts) + "."

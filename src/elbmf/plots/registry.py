@@ -1,0 +1,113 @@
+"""The figures that ``elbmf plot`` draws: a new one is a file next to this one, and a line here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal
+
+__all__ = ["FIGURES", "Figure"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a saved result.
+
+    Parameters
+    ----------
+    function : str or callable
+        What draws it and returns the axes: ``"module:function"``, imported when it is first used,
+        or the function itself. It is called with the result and, by name, with those of ``A``
+        (the data), ``labels`` (of the rows), ``n_jobs``, ``ax`` and ``axes`` that it takes.
+    summary : str
+        What it shows, for the list of figures.
+    data : {"unused", "used", "needed"}
+        Whether it looks at the data, and whether it cannot be drawn without.
+    labels : bool
+        Whether it cannot be drawn without labels.
+    rows : bool
+        Whether it shows rows, which the result of a stream does not keep.
+    panels : int, optional
+        Axes it has; None where that depends on the result.
+    options : mapping
+        Other arguments of the function.
+    """
+
+    function: str | Callable[..., Any]
+    summary: str
+    data: Literal["unused", "used", "needed"] = "unused"
+    labels: bool = False
+    rows: bool = True
+    panels: int | None = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Callable[..., Any]:
+        """Return the function."""
+        if not isinstance(self.function, str):
+            return self.function
+        module, _, name = self.function.partition(":")
+        drawing: Callable[..., Any] = getattr(import_module(module), name)
+        return drawing
+
+    def draw(self, model: Any, **given: Any) -> Any:
+        """Draw it with as much of what is given as it takes, and return the axes."""
+        function = self.load()
+        taken = inspect.signature(function).parameters
+        used = {name: value for name, value in given.items() if name in taken}
+        return function(model, **used, **self.options)
+
+
+FIGURES: dict[str, Figure] = {
+    "factorization": Figure(
+        "elbmf.plots.panels:factorization",
+        "data, reconstruction and errors side by side",
+        data="needed",
+        panels=3,
+    ),
+    "data": Figure(
+        "elbmf.plots.matrix:reordered_matrix",
+        "the matrix, components as blocks",
+        data="needed",
+        options={"what": "data"},
+    ),
+    "reconstruction": Figure(
+        "elbmf.plots.matrix:reordered_matrix",
+        "what the components cover",
+        options={"what": "reconstruction"},
+    ),
+    "errors": Figure(
+        "elbmf.plots.matrix:reordered_matrix",
+        "ones missed and zeros covered",
+        data="needed",
+        options={"what": "errors"},
+    ),
+    "columns": Figure(
+        "elbmf.plots.lists:component_lists",
+        "best columns of the largest components",
+        data="used",
+        rows=False,
+        panels=None,
+        options={"side": "columns"},
+    ),
+    "rows": Figure(
+        "elbmf.plots.lists:component_lists",
+        "best rows of the largest components",
+        data="used",
+        panels=None,
+        options={"side": "rows"},
+    ),
+    "overlap": Figure("elbmf.plots.overlap:component_overlap", "what components share"),
+    "map": Figure("elbmf.plots.maps:row_map", "rows in the plane, by component or --labels"),
+    "labels": Figure(
+        "elbmf.plots.nmi:result_label_nmi", "components and labels (nmi)", labels=True
+    ),
+    "trace": Figure(
+        "elbmf.plots.traces:trace",
+        "loss, Boolean gap and flips of the fit",
+        rows=False,
+        panels=None,
+    ),
+}
+"""By what the user types."""
