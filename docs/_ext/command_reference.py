@@ -19,7 +19,8 @@ from elbmf.cli.registry import COMMANDS, Command
 _FORMS: dict[str, list[list[str]]] = {
     "data": [["list"], ["show"], ["prepare"], ["standin"]],
 }
-_OF_METHOD = "parameters of the method"
+# Under which names argparse keeps the flags of a method.
+_OF_METHOD = "method:"
 
 
 class CommandReference(Directive):
@@ -40,8 +41,8 @@ class MethodFlags(Directive):
         """Make the list."""
         fit = next(command for command in COMMANDS if command.name == "fit")
         parser = _configured(fit, ["--method", self.arguments[0]])
-        group = next(g for g in parser._action_groups if (g.title or "").startswith(_OF_METHOD))
-        return [_arguments(parser, group._group_actions)]
+        flags = [action for action in parser._actions if action.dest.startswith(_OF_METHOD)]
+        return [_arguments(parser, flags)]
 
 
 def _section(command: Command) -> nodes.section:
@@ -61,9 +62,12 @@ def _section(command: Command) -> nodes.section:
                 for action in group._group_actions
                 if action.help is not argparse.SUPPRESS and action.dest not in listed
             ]
+            heading = group.title or ""
+            if group.description:  # a list of what an argument may be
+                section += nodes.rubric(text=heading.capitalize())
+                section += nodes.literal_block(group.description, group.description)
             if not new:
                 continue
-            heading = group.title or ""
             if form:
                 heading = f"elbmf {command.name} {' '.join(form)}"
             elif heading in ("positional arguments", "options"):

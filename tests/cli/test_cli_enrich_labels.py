@@ -86,7 +86,7 @@ def test_names_may_be_cut_and_their_case_ignored(elbmf: Any, model: str) -> None
     save_model("cut", saved)
     Path("upper.gmt").write_text(SETS.upper())
     run = elbmf("enrich", "cut", "--sets", "sets.gmt")
-    run.assert_error("'apple|7'", "'plum'", "before '|' does match; set --cut-at |")
+    run.assert_error("'apple|7'", "'plum'", "before '|' does match; set --cut-at '|'.")
     run = elbmf("enrich", model, "--sets", "upper.gmt")
     run.assert_error("case only; set --ignore-case")
     flags = ["--cut-at", "|", "--ignore-case", "--max-adjusted-p", 1, "--json"]

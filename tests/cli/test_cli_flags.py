@@ -3,7 +3,7 @@
 import argparse
 import inspect
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from sklearn.utils._param_validation import Interval, Options, StrOptions
@@ -232,7 +232,7 @@ def test_other_texts_are_refused(
 
 
 class _Method:
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "count": [Interval(Integral, 1, None, closed="left"), None],
         "share": [Interval(Real, 0, 1, closed="both"), callable],
         "word": [StrOptions({"a"})],

@@ -130,7 +130,11 @@ def test_a_new_command_needs_one_line(elbmf: Any, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("setting", "in_python", "typed"),
     [
-        (Setting("binarize", Placeholder("THRESHOLD")), "binarize=THRESHOLD", "--binarize THRESHOLD"),
+        (
+            Setting("binarize", Placeholder("THRESHOLD")),
+            "binarize=THRESHOLD",
+            "--binarize THRESHOLD",
+        ),
         (Setting("binarize", -0.5), "binarize=-0.5", "--binarize -0.5"),
         (Setting("overwrite", True), "overwrite=True", "--overwrite"),
         (Setting("header", False), "header=False", "--no-header"),

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from elbmf import ELBMF, RankSearch
-from elbmf.cli.text import ranks as text
 from elbmf.cli.progress import RankProgress
+from elbmf.cli.text import ranks as text
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
 from elbmf.ranks import path as ranks
@@ -66,7 +66,7 @@ def test_the_model_is_one_like_those_of_fit(elbmf: Any) -> None:
     assert found["measures"]["loss"] == _table("out")["loss"][3]
     text = elbmf("info", "out/model").out
     assert elbmf("info", "out").out == text
-    assert elbmf("score", "out", "groups.npz", "--json").json == {**found, "model": "out"}
+    assert elbmf("score", "out", "groups.npz", "--json").json == {**found, "result": "out"}
     assert "\n3 components chosen by description length (MDL) among ranks up to 5\n" in text
     assert "epochs" not in text
     assert "bits saved" in text

@@ -242,3 +242,16 @@ def test_an_infinite_weight_survives_in_the_model(elbmf: Any) -> None:
     memberships = _transformed(elbmf, "below", HALF)
     np.testing.assert_array_equal(memberships.sum(axis=1), [0, 1])
     assert elbmf("score", "below", "new.csv").code == 0
+
+
+def test_without_data_it_is_what_the_result_was_made_from(elbmf: Any, model: str) -> None:
+    assert elbmf("score", model).out == elbmf("score", model, "tiles.csv").out
+    assert elbmf("transform", model).out == elbmf("transform", model, "tiles.csv").out
+    # Also where it comes after flags.
+    late = elbmf("score", model, "-j", 1, "tiles.csv")
+    assert (late.code, late.out) == (0, elbmf("score", model).out)
+    Path("tiles.csv").rename("moved.csv")
+    for command in ("score", "transform"):
+        elbmf(command, model).assert_error("no longer there: ../tiles.csv", "after RESULT")
+        assert elbmf(command, model, "moved.csv").code == 0
+    elbmf("score", model, "moved.csv", "too.csv").assert_error("unknown arguments: too.csv")

@@ -172,7 +172,7 @@ STAGES = {
     "docs/extending/method.md": Stage(two_groups),
     "docs/extending/engine.md": Stage(),
     "docs/extending/format.md": Stage(two_groups),
-    "docs/extending/figure.md": Stage(),
+    "docs/extending/figure.md": Stage(two_groups),
     **{
         f"docs/methods/{name}.md": Stage(two_groups)
         for name in (*estimators.METHODS, "index")

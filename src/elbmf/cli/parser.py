@@ -85,7 +85,17 @@ class CommandParser(argparse.ArgumentParser):
                 self.add_argument(
                     "--help-all", action=_HelpAll, help="show all flags, also rare ones, and exit"
                 )
-        return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(args, namespace)
+        return found, self._late(found, unknown)
+
+    def _late(self, found: argparse.Namespace, unknown: list[str]) -> list[str]:
+        """Take an optional argument that comes after a flag, which argparse did not wait for."""
+        if len(unknown) == 1 and not unknown[0].startswith("-"):
+            for action in self._positionals._group_actions:
+                if action.nargs == argparse.OPTIONAL and getattr(found, action.dest) is None:
+                    setattr(found, action.dest, unknown[0])
+                    return []
+        return unknown
 
     def _rare_actions(self) -> list[argparse.Action]:
         return [

@@ -15,7 +15,7 @@ from elbmf.binarizers import Binarize, learns
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.progress import FitProgress
 
@@ -245,7 +245,7 @@ def _seed(random_state: Any) -> int:
 def _require_seconds(name: str, value: Any, least: float) -> None:
     if not isinstance(value, Real) or isinstance(value, bool) or not least <= float(value) < np.inf:
         sign = "above" if least else "from"
-        raise InputError(f"{name} must be a number of seconds {sign} 0 on; got {value!r}.")
+        raise InputError(Setting(name), f" must be a number of seconds {sign} 0 on; got {value!r}.")
 
 
 def _by(shape: tuple[int, int]) -> str:

@@ -138,9 +138,16 @@ def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", di
         # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
         # may be anything.
         used = {key: value for key, value in from_file.items() if key not in flags}
-        check_values(method(name), used)
+        _made(name, used)
     except InputError as error:
         raise InputError(f"{args.config}: {error}") from error
-    check_values(method(name), flags)
     parameters = {**from_file, **flags}
-    return name, method(name)(**parameters), parameters
+    return name, _made(name, parameters), parameters
+
+
+def _made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
+    """Return a method with parameters that it takes."""
+    check_values(method(name), parameters)
+    estimator = method(name)(**parameters)
+    estimator._validate_params()  # which knows what no single value can tell
+    return estimator
