@@ -506,14 +506,14 @@ def test_numbers_of_the_search_are_checked(elbmf: Any, flag: str, value: str, me
     assert not Path("out").exists()
 
 
+@pytest.mark.torch
 def test_epochs_on_a_device(elbmf: Any) -> None:
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
     assert elbmf(*FIT, "--device", "cpu", "--n-jobs", 1).code == 0
     assert load_model("out").info["measures"]["loss"] == 0
     assert load_model("out").info["parameters"]["device"] == "cpu"
 
 
+@pytest.mark.torch
 def test_a_device_that_is_not_there(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
     monkeypatch.setattr("elbmf.relaxation.engines.torch.tensors.devices", lambda: ["cpu"])
     elbmf(*FIT, "--device", "cuda").assert_error("--device cuda", "it has 'cpu'", "leave the")

@@ -9,6 +9,7 @@ import pytest
 from elbmf import __version__
 from elbmf.cli import main, registry
 from elbmf.cli.wording import in_flags
+from waiting import PATIENCE
 
 
 def test_version(elbmf: Any) -> None:
@@ -150,11 +151,11 @@ def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:
     process.stdout.readline()
     process.stdout.close()
     process.stdout = None
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, b"")
 
 
 def test_the_module_is_the_program(start: Any) -> None:
     process = start("--version", stderr=subprocess.STDOUT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert out.decode() == f"elbmf {__version__}\n"

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from elbmf.cli.progress import RankProgress
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
 from elbmf.ranks import path as ranks
+from waiting import PATIENCE, wait_until
 
 QUICK = ("--effort", 0.1, "--max-iter", 30)
 RANK = ("rank", "groups.npz", "--max", 5, *QUICK)
@@ -354,33 +354,25 @@ def test_an_interrupt_before_any_rank(elbmf: Any, monkeypatch: Any) -> None:
     assert elbmf(*RANK).code == 0
 
 
-def _wait_for(condition: Any, process: Any, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) -> None:
     folder, unbroken = noise.parent / "out", noise.parent / "unbroken"
     command = ("rank", noise, "--max", 5, "--effort", 0.2, "--max-iter", 30)
     process = start(*command, "-o", folder)
-    _wait_for(lambda: len(list(folder.glob("steps/*.npz"))) >= 2, process)
+    wait_until(lambda: len(list(folder.glob("steps/*.npz"))) >= 2, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert out.startswith(b"rank ")
     assert f"Interrupted: finished ranks are kept in {folder}; ".encode() in err
     assert b"\r" not in err
     done = {path: path.stat().st_mtime_ns for path in folder.glob("steps/*.npz")}
     again = start(*command, "-o", folder)
-    out, err = again.communicate(timeout=300)
+    out, err = again.communicate(timeout=PATIENCE)
     assert again.returncode == 0, err
     assert {path: path.stat().st_mtime_ns for path in done} == done
     seed = json.loads((folder / "ranks.json").read_text())["seed"]
     whole = start(*command, "-o", unbroken, "--seed", seed)
-    expected, err = whole.communicate(timeout=300)
+    expected, err = whole.communicate(timeout=PATIENCE)
     assert whole.returncode == 0, err
     assert out == expected
     assert (folder / "ranks.tsv").read_bytes() == (unbroken / "ranks.tsv").read_bytes()
@@ -403,7 +395,7 @@ def test_progress_on_a_terminal(start: Any, tmp_path: Path) -> None:
         except OSError:  # the other side has gone
             break
     os.close(ours)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     text = seen.decode()
     assert " of 16 steps  rank " in text

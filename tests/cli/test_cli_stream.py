@@ -17,6 +17,7 @@ import pytest
 from elbmf.cli.progress import StreamProgress
 from elbmf.io import load_model
 from terminals import Terminal
+from waiting import PATIENCE
 
 FRUIT, TOOLS = "apple pear plum", "saw drill"
 LINES = f"{FRUIT}\n{TOOLS}\n{FRUIT} {TOOLS}\n\n" * 20
@@ -135,7 +136,7 @@ def test_ctrl_c_while_waiting_for_rows_saves_what_came(start: Any, tmp_path: Pat
         seen += os.read(process.stderr.fileno(), 4096)
     time.sleep(0.5)  # so that it waits for more, most likely
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=60)
+    _, rest = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert re.search(rb"Interrupted after 8[01] rows", rest)
     assert components(tmp_path / "out") == BOTH

@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from io_helpers import NAMES
@@ -14,6 +14,7 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import SavedModel, load_model, save_model
+from strategies import examples
 
 U = sparse.csr_array(np.array([[1, 0], [1, 1], [0, 0]], dtype=bool))
 V = sparse.csr_array(np.array([[0, 1, 1, 0], [1, 0, 0, 0]], dtype=bool))
@@ -38,9 +39,7 @@ def assert_same(found, expected):
     assert found.column_names == expected.column_names
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_round_trip(tmp_path, data):
     rows, components, columns = (data.draw(st.integers(low, 5)) for low in (1, 0, 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -31,6 +31,7 @@ from elbmf.paper.catalog import (
 from elbmf.paper.catalog import (
     sets as catalog,
 )
+from strategies import examples
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -95,7 +96,7 @@ def test_names():
 names = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(rows=names, columns=names, data=st.data())
 def test_what_is_saved_is_opened(tmp_path_factory, rows, columns, data):
     folder = tmp_path_factory.mktemp("data") / "new"

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from itertools import islice
 
@@ -41,11 +40,14 @@ from elbmf.relaxation.starts import uniform_start
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import refine
 from elbmf.search.on_cluster import ClusterSearch
+from waiting import wait_until
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
+
+pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 
 
 @contextmanager
@@ -303,9 +305,7 @@ def processes(folder, n_workers):
         subprocess.Popen([*one, "--local-directory", folder], **how) for _ in range(n_workers)
     ]
     try:
-        while not file.exists() or not file.read_text():
-            assert scheduler.poll() is None
-            time.sleep(0.05)
+        wait_until(lambda: file.exists() and file.read_text(), scheduler)
         yield json.loads(file.read_text())["address"], scheduler
     finally:
         for process in (*workers, scheduler):

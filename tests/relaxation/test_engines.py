@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
@@ -24,7 +24,7 @@ from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed
 from elbmf.relaxation.slabs import cut
 from elbmf.relaxation.starts import UniformRows
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays, rounding
 
 
 @contextmanager
@@ -39,8 +39,8 @@ def on_disk(A, omega, n_jobs):
         yield engine
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
+@pytest.fixture(scope="module")
+def workers():
     """Two workers in this process; what they start for good is started here."""
     from distributed import Client, LocalCluster
 
@@ -55,6 +55,12 @@ def cluster():
         yield
 
 
+@pytest.fixture(autouse=True)
+def cluster(request):
+    if request.node.get_closest_marker("cluster"):
+        request.getfixturevalue("workers")
+
+
 @contextmanager
 def on_cluster(A, omega):
     with (
@@ -67,7 +73,6 @@ def on_cluster(A, omega):
 
 def on_device(A, omega, share=None):
     """Let the data take all the memory of the device that it wants, or a share of that."""
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
     memory = None if share is None else max(1, int(share * 8 * A.ones))
     return TorchEngine(A, omega, "cpu", n_jobs=1, memory=memory)
 
@@ -87,9 +92,17 @@ ENGINES = {
 }
 
 
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+_MARKS = {
+    "dask": [pytest.mark.cluster, pytest.mark.xdist_group("engines")],
+    "torch": [pytest.mark.torch],
+    "torch, small batches": [pytest.mark.torch],
+}
+NAMES = [pytest.param(name, marks=_MARKS.get(name, [])) for name in ENGINES]
+
+
+@pytest.fixture(params=NAMES)
 def make_engine(request):
-    return request.param
+    return ENGINES[request.param]
 
 
 def random_factor(rows, k, seed, inertia=False):
@@ -118,8 +131,8 @@ def half_step(other, beta=0.0, scale=None):
 
 
 @given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99))
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
     matrix = BooleanMatrix.from_array(A)
     lines = A if cut(matrix).streamed_axis == 0 else A.T
@@ -138,8 +151,8 @@ def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
 
 
 @given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99), inertia=st.booleans())
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inertia):
     matrix = BooleanMatrix.from_array(A)
     lines = A if cut(matrix).streamed_axis == 0 else A.T
@@ -174,8 +187,8 @@ def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inert
     seed=st.integers(0, 99),
     omega=st.sampled_from([0.2, 1.0, 6.0]),
 )
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
     A, mask = case
     matrix = BooleanMatrix.from_array(A, missing=mask)
@@ -200,9 +213,10 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
         lines = lines_of(engine, streamed)
         np.testing.assert_allclose(lines[sure], expected[sure], atol=1e-9)
         np.testing.assert_allclose(product.plain, known.T @ lines, atol=1e-9)
-        residuals = excess * (known - lines @ resident.current.T)
+        losses = excess * (known - lines @ resident.current.T) ** 2
+        magnitude = np.sum(np.abs(excess) * (known + lines @ resident.current.T) ** 2)
         loss = engine.excess_loss(resident.current)
-        assert loss == pytest.approx(np.sum(residuals * (known - lines @ resident.current.T)))
+        assert loss == pytest.approx(np.sum(losses), rel=0, abs=rounding(magnitude))
         if excess.any():
             residuals = excess * (known - lines @ ahead.T)
             np.testing.assert_allclose(product.residual, residuals.T @ lines, atol=1e-9)
@@ -212,11 +226,18 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
 
 @pytest.mark.parametrize("shape", [(13_000, 700), (700, 13_000)])
 @pytest.mark.parametrize(("density", "omega"), [(0.05, 1.0), (0.05, 4.0), (0.3, 1.0), (0.95, 1.0)])
-def test_engines_get_the_same_bits(shape, density, omega):
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param([name for name in EQUAL_ENGINES if name != "dask"], id="here"),
+        pytest.param(["memory, one thread", "dask"], id="dask", marks=_MARKS["dask"]),
+    ],
+)
+def test_engines_get_the_same_bits(shape, density, omega, names):
     A = np.random.default_rng(0).random(shape) < density
     mask = np.random.default_rng(1).random(shape) < 0.001
     results = []
-    for make in EQUAL_ENGINES.values():
+    for make in map(EQUAL_ENGINES.get, names):
         start = (
             Iterate(UniformRows((length, 5), np.random.default_rng(2), np.float32))
             for length in shape

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from unpacked import grid_of, lines_of, unpacked
@@ -26,7 +26,7 @@ from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
 from elbmf.utils.oddities import NO_ZEROS
 from elbmf.utils.text import shortened
-from strategies import boolean_factors, masked_factors
+from strategies import boolean_factors, examples, masked_factors
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -55,7 +55,7 @@ def said(A, U, V, missing=None, info=None, **options):
     return json.loads(json.dumps(made, allow_nan=False))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(masked_factors(max_components=9))
 def test_components_are_counted(drawn):
     A, missing, U, V = drawn
@@ -86,7 +86,7 @@ def test_components_are_counted(drawn):
     assert summary["missing"] == missing.sum()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9), st.integers(1, 5), st.sampled_from([20, 1 << 23]))
 def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
     A, U, V = drawn
@@ -117,7 +117,7 @@ def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
             assert [line for line, _ in lists["near"]] == near
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9), st.sampled_from([3, 1000]))
 def test_lines_say_where_they_are_and_why(drawn, most):
     A, U, V = drawn
@@ -148,7 +148,7 @@ def test_lines_say_where_they_are_and_why(drawn, most):
             assert sorted(unpacked(axis["place"])) == list(range(len(inside)))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9))
 def test_spans_are_the_runs_of_a_component(drawn):
     A, U, V = drawn
@@ -176,7 +176,7 @@ def test_of_many_spans_the_longest_are_kept():
     assert some["row_spans"] == every["row_spans"][:1]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(masked_factors(max_components=5), st.integers(1, 9))
 def test_grids_show_shares_of_their_bins(drawn, side):
     A, missing, U, V = drawn
