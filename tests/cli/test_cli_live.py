@@ -60,7 +60,7 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     assert "Stopping after this step" in text
     assert "relative loss" in out.decode()
     assert "\r" not in out.decode()
-    info = load_model(noise.parent / "out").info
+    info = load_model(noise.parent / "out").info.to_json()
     assert info["interrupted"] is True
     assert info["stop_reason"] == "interrupted"
     assert info["n_iter"] == len(info["history"]["epoch"])
@@ -91,7 +91,7 @@ def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    epoch = load_model(noise.parent / "out").info["n_iter"]
+    epoch = load_model(noise.parent / "out").info.n_iter
     folder = noise.parent / "out"
     assert f"Interrupted after epoch {epoch}: saved what was found so far to {folder}" in (
         err.decode()
@@ -128,7 +128,7 @@ def test_an_interrupt_in_this_process(elbmf: Any, noise: Path, monkeypatch: Any)
     assert result.code == 130
     assert result.json["interrupted"] is True
     assert "Interrupted after epoch 3: saved what was found so far to out\n" in result.err
-    assert load_model("out").info["n_iter"] == 3
+    assert load_model("out").info.n_iter == 3
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -48,7 +48,7 @@ def test_transactions_of_a_file(elbmf, lines, method):
     assert result.code == 0
     assert "80, memberships not kept" in result.out
     assert components(Path("out")) == BOTH
-    info = load_model("out").info
+    info = load_model("out").info.to_json()
     assert info["stream"] == {"rows": 80, "batches": 12, "relative_loss_of_last": 0.0}
     assert info["data"]["shape"] == [80, 5]
     assert info["data"]["ones"] == 200
@@ -68,7 +68,7 @@ def test_tables_have_names_values_and_missing_cells(elbmf, tmp_path):
     result = elbmf("fit", "--stream", "table.csv", "--batch-rows", 4, "--binarize", 1, *OPTIONS)
     assert result.code == 0
     assert components(Path("out")) == {("apple", "pear"), ("saw",)}
-    assert load_model("out").info["data"]["missing"] == 5
+    assert load_model("out").info.data.missing == 5
 
 
 def test_the_other_commands_take_the_model_of_a_stream(elbmf, lines):

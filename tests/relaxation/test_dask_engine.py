@@ -19,7 +19,7 @@ from elbmf.boolean.coverage import Weights, component_cover, cover
 from elbmf.boolean.product import pack
 from elbmf.cli import main
 from elbmf.errors import ClusterError, InputError, MissingExtraError
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.matrix.on_disk import store
 from elbmf.relaxation.engines import MemoryEngine, cluster
 from elbmf.relaxation.engines.base import TreeSum
@@ -162,8 +162,8 @@ def test_a_fit_leaves_what_it_leaves_in_memory(client, shape, options):
     with DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix:
         model = ELBMF(**parameters).fit(matrix)
         U, V = model.membership_, model.components_
-        assert matrix.cover(U, V) == cover(A_with_gaps, U, V)
-        here, there = component_cover(A_with_gaps, U, V), matrix.component_cover(U, V)
+        assert cover(matrix, U, V) == cover(A_with_gaps, U, V)
+        here, there = component_cover(A_with_gaps, U, V), component_cover(matrix, U, V)
         for name in ("rows", "columns", "cells", "covered", "alone"):
             np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
     assert model.reconstruction_err_ == cover(A_with_gaps, U, V).loss
@@ -261,6 +261,19 @@ def test_what_needs_all_the_data_in_one_place_is_refused(client, parameters):
         ELBMF(**parameters).fit(da.ones((20, 10)))
     with pytest.raises(InputError, match="use fit"):
         ELBMF(2).partial_fit(da.ones((20, 10)))
+
+
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_a_matrix_on_a_cluster_has_the_figures_of_one_in_memory(client, shape):
+    values = planted(shape).astype(np.float32)
+    values[np.random.default_rng(1).random(shape) < 0.1] = np.nan
+    here = BooleanMatrix.from_array(values)
+    X = da.from_array(values, chunks=50)
+    with DaskMatrix.from_collection(X, client, cells_per_slab=1) as there:
+        assert as_matrix(there) is there
+        for name in ("shape", "ones", "cells", "known", "n_missing", "density"):
+            assert getattr(there, name) == getattr(here, name), name
+        assert not there.in_one_place
 
 
 def test_a_matrix_by_columns_describes_no_rows(client):
@@ -458,7 +471,7 @@ def relaxed_while_a_worker_is_killed(client, at, epochs):
             engine, epochs, observe=lambda state: state.iteration == at and kill_a_worker(client)
         )
         assert found == relaxed_in_memory(A, matrix, epochs=epochs)
-        assert matrix.cover(np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
+        assert cover(matrix, np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
 
 
 def refined_while_a_worker_is_killed(client):

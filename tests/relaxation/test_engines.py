@@ -242,8 +242,9 @@ def test_engines_get_the_same_bits(shape, density, omega, names):
             Iterate(UniformRows((length, 5), np.random.default_rng(2), np.float32))
             for length in shape
         )
-        with make(BooleanMatrix.from_array(A, missing=mask), omega) as engine:
-            assert len(engine.matrix.slabs) > 1
+        matrix = BooleanMatrix.from_array(A, missing=mask)
+        assert len(cut(matrix, omega).slabs) > 1
+        with make(matrix, omega) as engine:
             options = {"schedule": Annealed(30), "regularizer": ELB(), "beta": 0.9, "balance": True}
             *_, state = islice(ipalm(engine, *start, **options), 6)
             results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss, state.gap))

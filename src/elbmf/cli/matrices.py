@@ -17,7 +17,6 @@ from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, FolderTable, LabelledMatrix, SavedModel, read, to_folder
 from elbmf.io.cells import shown
-from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 
@@ -193,7 +192,7 @@ def learned_boolean(
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     limits = getattr(binarizer, "limits_", np.empty(0))
-    return A, {BINARIZE_LIMITS: limits.tolist()} if limits.size else {}
+    return A, {"binarize_limits": limits.tolist()} if limits.size else {}
 
 
 def _strangers(table: LabelledMatrix) -> str:
@@ -232,7 +231,7 @@ def model_binarize(
     What was learned from that data is not learned again, so that a row is read the same whatever
     other rows come with it. What holds zeros and ones only is taken as it is.
     """
-    used = model.info.get("parameters", {}).get("binarize")
+    used = model.info.parameters.get("binarize")
     if given is not None or used is None or isinstance(table, FolderTable):
         return given
     shown = used if isinstance(used, str) else f"{used:g}"

@@ -5,6 +5,7 @@ import logging
 import os
 import stat
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import noted_parameters
 from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
-from elbmf.io.model import BINARIZE_LIMITS
+from elbmf.io.model_info import DataInfo, ModelInfo, StreamInfo
 from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
 from elbmf.utils.machine import versions
 from elbmf.utils.text import number, times
@@ -90,8 +91,9 @@ def run(
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
         model = learner.saved_model(method, args.data, interrupted=interrupt.requested)
-        model.info["data"] |= whereabouts(args.data, args, Path(args.output))
-        model.info["command"] = command_line(args, given_seed, model.info["seed"])
+        place = whereabouts(args.data, args, Path(args.output))
+        model.info.data = replace(model.info.data, **place)
+        model.info.command = command_line(args, given_seed, model.info.seed)
         save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
     make_report(args, Path(args.output), model, None, console)
     rows = number(estimator.n_rows_seen_)
@@ -102,8 +104,7 @@ def run(
     if interrupt.requested:
         console.note(f"Interrupted after {rows} rows: saved what was learned to {args.output}")
     if args.json:
-        brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
-        console.result_json({**brief, "output": args.output})
+        console.result_json({**summary.brief(model.info), "output": args.output})
     else:
         console.result(_text(model))
         if not interrupt.requested:
@@ -176,30 +177,30 @@ class _Learner:
         estimator = self._estimator
         names, order = self._columns
         V = estimator.components_[:, order]
-        info = {
-            "method": method,
-            "parameters": self._noted,
-            "seed": self._noted.get("random_state"),
-            "data": {
-                "file": "standard input" if data == STDIN else Path(data).name,
-                "shape": [estimator.n_rows_seen_, V.shape[1]],
-                "ones": self._ones,
-                "missing": self._missing,
-            },
-            "stream": {
-                "rows": estimator.n_rows_seen_,
-                "batches": estimator.n_batches_,
-                "relative_loss_of_last": self._loss_of_last(),
-            },
-            "n_components_used": estimator.n_components_,
-            "interrupted": interrupted,
-            "seconds": round(time.perf_counter() - self._began, 3),
-            "versions": versions(),
-            "warnings": list(self._console.warnings),
-        }
+        info = ModelInfo(
+            method=method,
+            parameters=self._noted,
+            seed=self._noted.get("random_state"),
+            data=DataInfo(
+                file="standard input" if data == STDIN else Path(data).name,
+                shape=[estimator.n_rows_seen_, V.shape[1]],
+                ones=self._ones,
+                missing=self._missing,
+            ),
+            stream=StreamInfo(
+                rows=estimator.n_rows_seen_,
+                batches=estimator.n_batches_,
+                relative_loss_of_last=self._loss_of_last(),
+            ),
+            n_components_used=estimator.n_components_,
+            interrupted=interrupted,
+            seconds=round(time.perf_counter() - self._began, 3),
+            versions=versions(),
+            warnings=list(self._console.warnings),
+        )
         limits = getattr(getattr(estimator, "binarizer_", None), "limits_", np.empty(0))
         if limits.size:
-            info[BINARIZE_LIMITS] = limits.tolist()
+            info.binarize_limits = limits.tolist()
         nobody = np.zeros((0, V.shape[0]), dtype=np.bool_)
         return SavedModel(sparse.csr_array(nobody), sparse.csr_array(V), None, names, info)
 
@@ -210,5 +211,5 @@ def _is_file(path: str) -> bool:
 
 def _text(model: SavedModel) -> str:
     pairs = summary.stream_figures(model.info)
-    pairs.append(("seconds", times(model.info["seconds"]).removesuffix(" s")))
+    pairs.append(("seconds", times(model.info.seconds or 0.0).removesuffix(" s")))
     return figures(pairs) + "\n\n" + summary.members_table(model)

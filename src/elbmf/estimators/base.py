@@ -26,7 +26,6 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
 from elbmf.search.local import describe, refine
 from elbmf.utils.progress import FitProgress
@@ -204,8 +203,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
-        if isinstance(A, DiskMatrix):
-            A.verify()
+        A.verify()
         return nullcontext(A)
 
     def _warn_if_too_many(self, A: BooleanMatrix) -> None:

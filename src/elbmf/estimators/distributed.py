@@ -10,13 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from elbmf.binarizers import is_number
-from elbmf.boolean.product import Bools
 from elbmf.errors import ClusterError, InputError
 from elbmf.estimators.base import FittedFactors
 from elbmf.estimators.relaxed import RelaxedFactorizer
@@ -25,10 +24,7 @@ from elbmf.relaxation.engines import Engine, open_engine
 from elbmf.relaxation.engines.cluster import DaskMatrix, is_distributed
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.rounding import project
-from elbmf.search.on_cluster import ClusterSearch, describe_rows
-
-if TYPE_CHECKING:
-    from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.on_cluster import ClusterSearch
 
 __all__ = ["ClusterFactorizer"]
 
@@ -55,11 +51,6 @@ class ClusterFactorizer(RelaxedFactorizer):
         if isinstance(X, DaskMatrix):
             if missing is not None:
                 raise InputError("missing: has no use for data that the workers have read already.")
-            if axis is not None and X.streamed_axis != axis:
-                raise InputError(
-                    "Rows are described one by one, but the matrix is cut along its columns. Open "
-                    "it again, with streamed_axis=0."
-                )
             return X
         if not (self.binarize is None or is_number(self.binarize)):
             raise InputError(
@@ -96,11 +87,6 @@ class ClusterFactorizer(RelaxedFactorizer):
 
     def _placed(self, A: Any) -> AbstractContextManager[Any]:
         return _lent(A) if isinstance(A, DaskMatrix) else super()._placed(A)
-
-    def _describe(self, A: "BooleanMatrix | DaskMatrix") -> Bools:
-        if isinstance(A, DaskMatrix):
-            return describe_rows(A, self.components_, self._weights(A.shape))
-        return super()._describe(A)
 
     def _find_on_cluster(
         self, A: DaskMatrix, generator: np.random.Generator, session: Session

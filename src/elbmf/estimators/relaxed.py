@@ -24,7 +24,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.resuming import Begun, Session, identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import DiskMatrix, memory_needed, paged
+from elbmf.matrix.on_disk import memory_needed, paged
 from elbmf.matrix.paging import available_memory
 from elbmf.ranks.kept import StepFolder, remove_steps
 from elbmf.ranks.path import Factors, FinishedSteps
@@ -181,7 +181,7 @@ class RelaxedFactorizer(BooleanFactorizer):
         """Lend the data from the disk, if there is not enough memory for it."""
         if self.memory_limit is not None:
             limit = bytes_of(self.memory_limit)
-        elif isinstance(A, DiskMatrix):
+        elif not A.in_memory:
             limit = int(_SHARE_OF_MEMORY * available_memory())
         else:
             return super()._placed(A)

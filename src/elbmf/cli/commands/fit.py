@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
             name = Path(args.data).name
             with kept.errors_in_flags():
                 model = fitted_model(estimator, method, A, table, name, console, interrupt)
-            model.info.update(learned)
-            model.info["data"] |= whereabouts(args.data, args, folder)
             seed = parameters.get("random_state")
-            model.info["command"] = command_line(args, seed, model.info["seed"])
+            model.info = replace(
+                model.info,
+                **learned,
+                data=replace(model.info.data, **whereabouts(args.data, args, folder)),
+                command=command_line(args, seed, model.info.seed),
+            )
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
             if not interrupt.requested:
                 kept.close()
@@ -97,13 +101,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
-            f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
+            f"Interrupted after {model.info.iteration} {model.info.iterations_seen}: saved "
             f"what was found so far to {folder}"
         )
         if kept.folder is not None:
             console.note("The same command with --resume --overwrite goes on from there")
     if args.json:
-        brief = {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES}
+        brief = summary.brief(model.info)
         console.result_json({**brief, "output": str(folder), "components": described})
     else:
         console.result(summary.measures_text(model.info))

@@ -126,38 +126,36 @@ def _model_figures(model: SavedModel) -> dict[str, Any]:
         "sizes": [
             {
                 "component": index,
-                **({} if "stream" in model.info else {"rows": len(members)}),
+                **({} if model.info.stream else {"rows": len(members)}),
                 "columns": len(names),
             }
             for index, (members, names) in enumerate(model.components())
         ],
-        "info": {key: value for key, value in model.info.items() if key not in summary.LONG_NOTES},
+        "info": summary.brief(model.info),
     }
 
 
 def _model_text(model: SavedModel) -> str:
     rows, components, columns = model.shape
     info = model.info
-    data = info.get("data", {})
-    if "stream" in info:
-        rows = info["stream"]["rows"]
+    if info.stream is not None:
+        rows = info.stream.rows
     pairs = [
         ("saved result", f"{number(components)} components"),
-        ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
-        ("method", str(info.get("method", "unknown"))),
+        ("matrix", f"{number(rows)} rows × {number(columns)} columns {info.data.file or ''}"),
+        ("method", info.method or "unknown"),
     ]
     defaults = {"random_state": "seed"}
     pairs += [
         (defaults.get(name, name), str(value))
-        for name, value in info.get("parameters", {}).items()
+        for name, value in info.parameters.items()
         if value is not None
     ]
-    if "stream" in info:
-        pairs += summary.stream_figures(info)
+    pairs += summary.stream_figures(info)
     text = figures(pairs)
-    if "measures" in info and "ones" in data:
+    if info.measures and info.data.ones is not None:
         text += "\n\n" + summary.measures_text(info)
     text += "\n\n" + summary.members_table(model)
-    for warning in info.get("warnings", []):
+    for warning in info.warnings:
         text += f"\n\nwarning of the fit: {warning}"
     return text

@@ -207,7 +207,7 @@ def _with_data(
 
     Rows that a stream did not keep are those of a file that the user names.
     """
-    lacks_rows = kind.rows and "stream" in model.info
+    lacks_rows = kind.rows and model.info.stream is not None
     if kind.data == "unused" and not lacks_rows:
         return model, None
     found = found_data(model, args.result, args.data, args, console)

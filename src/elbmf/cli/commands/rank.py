@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             notes["rank_search"] = rank_notes(
                 search.criterion, search.n_components_, search.table_["rank"].tolist()
             )
-            notes["data"] |= whereabouts(args.data, args, folder / CHOSEN)
+            notes["data"] = replace(notes["data"], **whereabouts(args.data, args, folder / CHOSEN))
             notes["warnings"] = list(console.warnings)
             names = table.row_names, table.column_names
             model = saved_model(chosen, A, *names, notes | learned)

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _other_rows(table: LabelledMatrix, model: SavedModel) -> str:
     """Say in what way the rows are not those of the model; empty when they are."""
-    if "stream" in model.info:
+    if model.info.stream is not None:
         return "the model keeps no rows of its stream"
     if table.shape[0] != model.shape[0]:
         return f"has {table.shape[0]} rows, the model {model.shape[0]}"

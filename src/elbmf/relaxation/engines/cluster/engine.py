@@ -23,7 +23,7 @@ from elbmf.relaxation.engines.cluster.sweeping import (
     sweep,
 )
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Rows, Summary
-from elbmf.relaxation.slabs import SlabbedMatrix, heaviest_weight
+from elbmf.relaxation.slabs import SlabbedMatrix, heaviest_weight, storage_density
 from elbmf.relaxation.starts import UniformRows
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _SlabsElsewhere(SlabbedMatrix):
-    """A matrix whose slabs are not here; in their place are their lines.
+    """A matrix whose slabs are not here.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class _FactorElsewhere:
     def __getitem__(self, wanted: slice) -> Floats:
         low, high, _ = wanted.indices(self.shape[0])
         found = np.empty((max(high - low, 0), self.shape[1]), self._dtype)
-        for number, lines in enumerate(self._A.lines):
+        for number, lines in enumerate(self._A.slab_lines):
             first, last = max(low, lines.start), min(high, lines.stop)
             if first < last:
                 own = slice(first - lines.start, last - lines.start)
@@ -103,9 +103,9 @@ class DaskEngine(Engine):
             A.shape,
             A.ones,
             A.streamed_axis,
-            tuple(A.lines),  # type: ignore[arg-type]
+            (),
             heaviest_weight(A.ones, weight_of_ones),
-            weight_of_ones != 1 or A.known < A.cells,
+            weight_of_ones != 1 or A.n_missing > 0,
         )
         super().__init__(matrix)
         self._A = A
@@ -127,7 +127,7 @@ class DaskEngine(Engine):
         self._dtype = resident.current.dtype
         self._inertia = resident.previous is not None
         self._n_components = resident.n_components
-        lines = self._A.lines
+        lines = self._A.slab_lines
 
         def start_of(number: int) -> tuple[Iterate, slice]:
             own = lines[number]
@@ -140,7 +140,10 @@ class DaskEngine(Engine):
 
         self._A.fleet.begin(
             begin,
-            *(self._weight_of_ones, self._A.density, self._dtype, self._inertia),
+            self._weight_of_ones,
+            storage_density(self._A),
+            self._dtype,
+            self._inertia,
             apart=start_of,
         )
 
