@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.estimators import METHODS
+from elbmf.errors import InputError
+from elbmf.estimators import METHODS, method
+from elbmf.estimators.schedule_flags import parameters_from_flags
+from elbmf.relaxation.regularizers import Regularizer
+from elbmf.relaxation.schedules import Schedule
 from elbmf.report.document import Recipe, Trace
 from elbmf.report.limits import Limits
 from elbmf.utils.text import number, shortened
@@ -54,25 +58,32 @@ def recipe_of(info: Mapping[str, Any], limits: Limits) -> Recipe:
 
 def _code(info: Mapping[str, Any], parameters: Mapping[str, Any]) -> str | None:
     """Return Python that fits the same, or None where the method or a parameter is not known."""
-    method = METHODS.get(str(info.get("method")))
-    if method is None or "stream" in info or not parameters:
+    name_of_method = str(info.get("method"))
+    if name_of_method not in METHODS or "stream" in info or not parameters:
         return None
-    defaults = inspect.signature(method).parameters
-    arguments = []
-    for name, parameter in defaults.items():
+    known = method(name_of_method)
+    try:
+        parameters = parameters_from_flags(known, parameters)
+    except (InputError, TypeError):
+        return None
+    imports, arguments = [f"from elbmf import {known.__name__}"], []
+    for name, parameter in inspect.signature(known).parameters.items():
         value = parameters.get(name, parameter.default)
         if value == parameter.default:
             continue
         # Infinity is noted as text, for JSON knows none.
         if value in ("inf", "-inf"):
             shown = f'float("{value}")'
+        elif isinstance(value, Schedule | Regularizer):
+            shown = repr(value)
+            imports.append(f"from {type(value).__module__} import {type(value).__name__}")
         elif value is None or isinstance(value, str | bool | int | float):
             shown = repr(value)
         else:
             return None
         arguments.append(f"{name}={shown}")
-    head = f"from elbmf import {method.__name__}\n\n"
-    return f"{head}model = {method.__name__}({', '.join(arguments)}).fit(X)"
+    head = "\n".join(imports)
+    return f"{head}\n\nmodel = {known.__name__}({', '.join(arguments)}).fit(X)"
 
 
 def trace_of(info: Mapping[str, Any], limits: Limits) -> Trace | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from elbmf.boolean.metrics import measures_of
-from elbmf.estimators import METHODS
 from elbmf.estimators.rank_search import TITLES
+from elbmf.estimators.registry import METHODS, class_name
 from elbmf.ranks.criteria import CRITERIA
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
@@ -88,7 +88,7 @@ def summary_of(
 def _method_name(info: Mapping[str, Any]) -> str:
     """Return what the method is called."""
     name = str(info.get("method", "unknown"))
-    return METHODS[name].__name__ if name in METHODS else name
+    return class_name(name) if name in METHODS else name
 
 
 def data_name(info: Mapping[str, Any]) -> str | None:
