@@ -11,8 +11,8 @@ import pytest
 
 from elbmf import ELBMF
 from elbmf.cli import outputs
-from elbmf.cli.commands import fit
 from elbmf.errors import InputError
+from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.io import load_model, read, save_model
 
 FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
@@ -365,7 +365,7 @@ def test_a_result_that_cannot_be_saved_is_rescued(
 
 
 def test_a_method_without_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Plain(fit.BooleanFactorizer):
+    class Plain(BooleanFactorizer):
         """A method with none but the common parameters and one of its own.
 
         Parameters
@@ -377,7 +377,7 @@ def test_a_method_without_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) ->
         """
 
         _parameter_constraints: ClassVar[dict[str, Any]] = {
-            **fit.BooleanFactorizer._parameter_constraints,
+            **BooleanFactorizer._parameter_constraints,
             "greedy": ["boolean"],
         }
 
@@ -405,7 +405,7 @@ def test_a_method_without_epochs(elbmf: Any, monkeypatch: pytest.MonkeyPatch) ->
             U = np.ones((A.shape[0], self.n_components), dtype=bool)
             return FittedFactors(U, np.zeros((self.n_components, A.shape[1]), dtype=bool))
 
-    monkeypatch.setitem(fit.METHODS, "plain", Plain)
+    monkeypatch.setitem(METHODS, "plain", Plain)
     assert "Whether to be 100 % greedy" in elbmf("fit", "--method", "plain", "--help").out
     assert "--kappa" not in elbmf("fit", "--method", "plain", "--help").out
     result = elbmf("fit", "tiles.csv", "--method", "plain", "--no-greedy", "-o", "out", "--json")

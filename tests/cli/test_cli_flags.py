@@ -11,14 +11,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from elbmf.cli.matrices import READ_OPTIONS
 from elbmf.cli.solver_flags import Parameter, add_flags, by_any_name, given, parameters_of
 from elbmf.estimators import METHODS
+from elbmf.estimators import method as method_of
 from elbmf.io import FORMATS
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_parameter_has_a_flag_with_help(method: str) -> None:
-    names = set(inspect.signature(METHODS[method]).parameters)
-    parameters = parameters_of(METHODS[method])
-    assert names - {"init", "callback"} <= {parameter.name for parameter in parameters}
+    names = set(inspect.signature(method_of(method)).parameters)
+    parameters = parameters_of(method_of(method))
+    assert names - {"init", "callback", "schedule"} <= {parameter.name for parameter in parameters}
     assert "callback" not in {parameter.name for parameter in parameters}
     for parameter in parameters:
         assert parameter.description, parameter.name
@@ -30,9 +31,9 @@ def test_every_parameter_has_a_flag_with_help(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_defaults_can_be_said(method: str) -> None:
     parser = argparse.ArgumentParser()
-    add_flags(parser, parameters_of(METHODS[method]))
+    add_flags(parser, parameters_of(method_of(method)))
     assert given(parser.parse_args([])) == {}
-    for parameter in parameters_of(METHODS[method]):
+    for parameter in parameters_of(method_of(method)):
         if parameter.default is None or parameter.is_switch:
             continue
         args = parser.parse_args([parameter.flags[0], str(parameter.default)])
@@ -40,7 +41,7 @@ def test_defaults_can_be_said(method: str) -> None:
 
 
 def test_usual_flags() -> None:
-    flags = {parameter.name: parameter.flags for parameter in parameters_of(METHODS["elbmf"])}
+    flags = {parameter.name: parameter.flags for parameter in parameters_of(method_of("elbmf"))}
     assert flags["n_components"] == ("-k", "--n-components")
     assert flags["random_state"] == ("--seed", "--random-state")
     assert flags["n_jobs"] == ("-j", "--n-jobs")
@@ -118,4 +119,4 @@ def test_what_has_no_text_has_no_flag(constraints: list[Any], default: Any, expe
 def test_names_in_files_may_be_those_of_flags() -> None:
     values = {"k": 3, "max-iter": 4, "seed": 5, "lam": 0.1}
     expected = {"n_components": 3, "max_iter": 4, "random_state": 5, "lam": 0.1}
-    assert by_any_name(METHODS["elbmf"], values) == expected
+    assert by_any_name(method_of("elbmf"), values) == expected

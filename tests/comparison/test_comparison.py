@@ -14,6 +14,7 @@ from elbmf.comparison.handover import Job, save_data
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS
+from elbmf.estimators import method as method_of
 from elbmf.kernels.compiling import CompileTimer, kernel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from troubled import Endless, IsKilled, Raises, RunsOutOfMemory, Slow
@@ -55,7 +56,7 @@ def troubled():
 def _direct(name):
     method, _, refined = name.partition("+")
     parameters = {**PARAMETERS[method], **({"refine": True} if refined else {})}
-    return METHODS[method](4, random_state=3, **parameters).fit(TILES.A, missing=MISSING)
+    return method_of(method)(4, random_state=3, **parameters).fit(TILES.A, missing=MISSING)
 
 
 def test_figures_are_those_of_fits_done_directly(compared):
@@ -142,7 +143,7 @@ def test_the_lowest_loss_comes_first_and_failures_last():
 
 def test_all_methods_take_part_by_default():
     comparison = Comparison(TILES.A, 3, refine=True)
-    twice = [name for name in METHODS if not METHODS[name]().refine]
+    twice = [name for name in METHODS if not method_of(name)().refine]
     assert set(comparison.estimators) == {*METHODS, *(f"{name}+refine" for name in twice)}
     seeds = {each.random_state for each in comparison.estimators.values()}
     assert seeds == {comparison.random_state}

@@ -34,7 +34,7 @@ from elbmf.relaxation.engines import open_engine
 from elbmf.relaxation.half_step import Iterate
 from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
-from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Search
 from strategies import boolean_arrays, examples, masked_arrays
@@ -171,9 +171,15 @@ def test_a_search_goes_on_from_any_place(A, k, at, seed):
 
 FITS = {
     "elbmf": (ELBMF, {"max_iter": 30}),
-    "float64, full trace": (ELBMF, {"max_iter": 30, "dtype": "float64", "trace": "full"}),
+    "float64, full trace": (
+        ELBMF,
+        {"max_iter": 30, "schedule": Annealed(dtype="float64"), "trace": "full"},
+    ),
     "weighted, n_init": (ELBMF, {"max_iter": 20, "extra_weight": 2, "n_init": 3}),
-    "printed, not refined": (ELBMF, {"max_iter": 20, "rate": 1.3, "refine": False, "n_init": 2}),
+    "printed, not refined": (
+        ELBMF,
+        {"max_iter": 20, "schedule": Printed(rate=1.3), "refine": False, "n_init": 2},
+    ),
     "from below": (ELBMF, {"max_iter": 20, "extra_weight": np.inf, "init": "random"}),
     "primp": (Primp, {"max_iter": 30, "refine": True}),
     "rounded nmf": (RoundedNMF, {"max_iter": 30, "trace": "full"}),
@@ -318,10 +324,27 @@ def test_given_factors_and_functions_are_known_again(tmp_path):
     def rate(t):
         return 1.2**t
 
-    killed(tmp_path, at=12, init=start, rate=rate)
+    killed(tmp_path, at=12, init=start, schedule=Printed(rate=rate))
     start = tuple(factor.copy() for factor in start)
-    _, reports = resumed(tmp_path, init=start, rate=rate)
+    _, reports = resumed(tmp_path, init=start, schedule=Printed(rate=rate))
     assert reports[0].iteration == 11
+
+
+@pytest.mark.filterwarnings("ignore:Stopped after")
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({"schedule": Printed(rate=1.1)}, "rate"),
+        ({"schedule": Printed(rate=1.2, balance=True)}, "schedule"),
+        ({"schedule": None}, "rate"),
+        ({"regularizer": ELB("paper")}, "prox"),
+        ({"regularizer": "bowl"}, "regularizer"),
+    ],
+)
+def test_another_schedule_or_regularizer_is_another_fit(tmp_path, other, named):
+    killed(tmp_path, at=12, schedule=Printed(rate=1.2))
+    with pytest.raises(OtherFitError, match=named):
+        resumed(tmp_path, **{"schedule": Printed(rate=1.2)} | other)
 
 
 def test_another_fit_takes_over_a_folder_whose_fit_has_ended(tmp_path, unbroken):

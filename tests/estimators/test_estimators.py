@@ -20,6 +20,7 @@ from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, Binaps
+from elbmf.estimators import method as method_of
 from entrants import quickly
 from strategies import boolean_arrays, examples
 
@@ -33,7 +34,7 @@ CLEAN = make_tiles((40, 30), 3, height=(5, 10), random_state=1)
 APPROXIMATE = {Binaps}
 
 
-@pytest.fixture(params=METHODS.values(), ids=METHODS)
+@pytest.fixture(params=map(method_of, METHODS), ids=METHODS)
 def method(request):
     return request.param
 
@@ -133,7 +134,7 @@ def test_any_container_gives_the_same_bits(quick, kind):
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 def test_any_matrix_and_rank(name, X, k, seed):
-    quick = quickly(METHODS[name])
+    quick = quickly(method_of(name))
     model = quick(k, random_state=seed)
     U = model.fit_transform(X)
     again = quick(k, random_state=seed, n_jobs=2)

@@ -1,6 +1,7 @@
 """Choosing the rank: the path over ranks, the search, what is kept of it, n_components="auto"."""
 
 import json
+import pickle
 import signal
 from zipfile import ZipFile
 
@@ -65,7 +66,7 @@ def test_criteria_are_those_of_the_factors():
         values = search.table_[name]
         assert search.choices_[name] == search.table_["rank"][np.argmin(values)]
         for rank in range(1, 6):
-            found = search._path.factors[rank]
+            found = search._found.factors[rank]
             counts = count(TILES.A, found.U, found.V)
             assert values[rank] == pytest.approx(criterion(counts), rel=1e-12)
     assert search.n_components_ == search.choices_["mdl"] == 3
@@ -113,21 +114,45 @@ def test_noise_has_no_components():
     assert search.best_estimator_.components_.shape == (1, 50)
 
 
-def test_held_out_cells_are_neither_seen_nor_forgotten():
+def test_held_out_cells_are_neither_seen_nor_forgotten(monkeypatch):
     hidden = np.zeros(TILES.A.shape, dtype=bool)
     hidden[:, :5] = True
+    paths = []
+
+    class Noted(RankPath):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            paths.append(self)
+
+    monkeypatch.setattr("elbmf.estimators.rank_search.RankPath", Noted)
     search = RankSearch(quick(), 4, holdout=0.2, criterion="held_out").fit(TILES.A, missing=hidden)
-    masked = search._hidden_path.A
+    masked = paths[1].A
     assert masked.missing.ones == pytest.approx(60 * 5 + 0.2 * 60 * 50, rel=0.1)
     held_out = masked.missing.to_csr().toarray() & ~hidden
     for rank, share in zip(search.table_["rank"], search.table_["held_out"], strict=True):
-        factors = search._hidden_path.factors[rank]
+        factors = paths[1].factors[rank]
         product = (factors.U.astype(int) @ factors.V.astype(int)) > 0
         wrong = product != TILES.A.toarray().astype(bool)
         assert share == pytest.approx(wrong[held_out].mean())
     assert (
         search.n_components_ == search.choices_["held_out"] == np.argmin(search.table_["held_out"])
     )
+
+
+def test_a_search_that_has_ended_keeps_one_factorization_of_each_rank():
+    search = RankSearch(quick(), 4, holdout=0.2).fit(TILES.A)
+    kept = pickle.loads(pickle.dumps(search))
+    assert set(vars(search)) - set(search.get_params(deep=False)) == {
+        "_found",
+        "best_estimator_",
+        "choices_",
+        "n_components_",
+        "n_features_in_",
+        "random_state_",
+        "table_",
+    }
+    assert list(kept._found.factors) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(kept.model(2).components_, search.model(2).components_)
 
 
 def test_parameters_that_make_no_sense_are_refused():
@@ -304,7 +329,7 @@ def test_auto_leaves_nothing_of_a_fit_before():
 
 
 def test_auto_looks_beyond_its_first_ranks(monkeypatch):
-    monkeypatch.setattr("elbmf.estimators.base._FIRST_RANKS", 2)
+    monkeypatch.setattr("elbmf.estimators.auto_rank._FIRST_RANKS", 2)
     assert quick(n_components="auto").fit(TILES.A).n_components_ == 3
 
 

@@ -143,7 +143,7 @@ def test_the_limit_decides(tmp_path, monkeypatch):
     for limit in (None, needed, needed - 1, f"{needed - 1}B"):
         ELBMF(3, random_state=0, max_iter=5, memory_limit=limit, effort=0).fit(A)
     assert placed == [BooleanMatrix, BooleanMatrix, PagedMatrix, PagedMatrix]
-    monkeypatch.setattr("elbmf.estimators.relaxed.available_memory", lambda: 1)
+    monkeypatch.setattr("elbmf.estimators.relaxer.available_memory", lambda: 1)
     stored = store(A, tmp_path / "A.matrix")
     ELBMF(3, random_state=0, max_iter=5, effort=0).fit(stored)
     assert placed[-1] is PagedMatrix

@@ -10,7 +10,9 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from elbmf.cli import solver_flags
 from elbmf.errors import FileFormatError, InputError
-from elbmf.estimators import METHODS
+from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import method as method_of
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.streams import reading
 
 __all__ = ["add_arguments", "early_method", "parameters", "read_config"]
@@ -47,7 +49,7 @@ def add_arguments(
     method = early_method(arguments)
     if method in METHODS:
         group = parser.add_argument_group(f"parameters of the method {method}")
-        parameters = solver_flags.parameters_of(METHODS[method])
+        parameters = solver_flags.parameters_of(method_of(method))
         flagged = [parameter for parameter in parameters if parameter.name not in without]
         solver_flags.add_flags(group, flagged, unlisted=unlisted)
 
@@ -98,11 +100,17 @@ def parameters(args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     values = {key: value for key, value in table.items() if key != "method"}
     flags = solver_flags.given(args)
     try:
-        from_file = solver_flags.by_any_name(METHODS[method], values)
+        from_file = solver_flags.by_any_name(method_of(method), values)
         # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
         # may be anything.
         used = {name: value for name, value in from_file.items() if name not in flags}
-        METHODS[method](**used)._validate_params()
+        _made(method, used)._validate_params()
     except (InputError, InvalidParameterError) as error:
         raise InputError(f"{args.config}: {error}") from error
-    return method, {**from_file, **flags}
+    return method, parameters_from_flags(method_of(method), {**from_file, **flags})
+
+
+def _made(method: str, values: dict[str, Any]) -> BooleanFactorizer:
+    """Return a method with parameters that are named as flags are."""
+    known = method_of(method)
+    return known(**parameters_from_flags(known, values))

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions, make_
 from elbmf.cli.wording import flag
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators.schedule_flags import Flag, flags_of
 
 __all__ = [
     "ALIASES",
@@ -173,7 +174,18 @@ def parameters_of(method: type[BaseEstimator]) -> list[Parameter]:
         for name, parameter in inspect.signature(method).parameters.items()
         if parameter.default is not inspect.Parameter.empty
     ]
+    parameters += [
+        Parameter(name, None, _flag_constraints(flag), flag.description)
+        for name, flag in flags_of(inspect.signature(method).parameters).items()
+    ]
     return [parameter for parameter in parameters if parameter.has_choice]
+
+
+def _flag_constraints(flag: Flag) -> list[Any]:
+    """Return the values of a flag that is no parameter itself, as scikit-learn writes them."""
+    if flag.choices:
+        return [StrOptions(set(flag.choices))]
+    return [Interval(Real, flag.least, flag.below, closed="left"), None]
 
 
 def options_of(function: Callable[..., Any]) -> list[Parameter]:

@@ -7,7 +7,6 @@ import stat
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,8 +22,9 @@ from elbmf.cli.progress import StreamProgress
 from elbmf.cli.tables import figures
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import method as method_of
+from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.saving import noted_parameters
-from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
 from elbmf.io.model_info import DataInfo, ModelInfo, StreamInfo
 from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
@@ -65,8 +65,8 @@ def run(
             "--stream reads rows here, one batch after the other, and --scheduler names machines "
             "that hold all of them. Leave one of the two out."
         )
-    if not isinstance(estimator, StreamedFactorizer):
-        able = sorted(name for name, known in METHODS.items() if issubclass(known, _STREAMED))
+    if not isinstance(estimator, PartialFitMixin):
+        able = sorted(name for name in METHODS if hasattr(method_of(name), "partial_fit"))
         raise InputError(
             f"the method {method} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
@@ -112,14 +112,10 @@ def run(
     return INTERRUPTED if interrupt.requested else 0
 
 
-# A class, for what is abstract is no argument of `issubclass` to a type checker.
-_STREAMED: Any = StreamedFactorizer
-
-
 class _Learner:
     """What is learned of the rows, and noted on the way."""
 
-    def __init__(self, estimator: StreamedFactorizer, console: Console) -> None:
+    def __init__(self, estimator: PartialFitMixin, console: Console) -> None:
         self._estimator = estimator
         self._console = console
         self._noted = noted_parameters(estimator)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from elbmf.binarizers import Binarize, elementwise
 from elbmf.comparison.entrants import Methods, entrants
@@ -18,6 +17,7 @@ from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.progress import FitProgress
+from elbmf.utils.seeds import seed_of
 
 __all__ = ["Comparison", "Progress", "compare"]
 
@@ -238,7 +238,7 @@ def _seed(random_state: Any) -> int:
     """Return a number that each of the methods gets."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return seed_of(random_state)
 
 
 def _require_seconds(name: str, value: Any, least: float) -> None:

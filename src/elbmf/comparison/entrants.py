@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from elbmf.errors import InputError
-from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import METHODS, BooleanFactorizer, method
 
 __all__ = ["COMMON", "Methods", "chosen_names", "entrants"]
 
@@ -55,7 +55,7 @@ def entrants(
     if isinstance(methods, Mapping):
         chosen = {name: _clone(name, estimator) for name, estimator in methods.items()}
     else:
-        chosen = {name: METHODS[name]() for name in chosen_names(methods)}
+        chosen = {name: method(name)() for name in chosen_names(methods)}
     for name in parameters:
         if name not in chosen:
             raise InputError(

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from elbmf.boolean.metrics import measures
 from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.registry import METHODS, class_name
+from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.io.model import SavedModel
 from elbmf.io.model_info import DataInfo, ModelInfo, RankChoice, StageCost, StreamInfo
 from elbmf.matrix.protocol import Matrix
@@ -26,7 +28,7 @@ _UNNOTED = ("callback", "checkpoint", "checkpoint_every")
 
 def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
     """Return the parameters to note, as JSON can hold them."""
-    parameters = estimator.get_params(deep=False)
+    parameters = flat_parameters(estimator)
     return {name: _noted(value) for name, value in parameters.items() if name not in _UNNOTED}
 
 
@@ -129,7 +131,5 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
 
 def method_of(estimator: BooleanFactorizer) -> str:
     """Return the name of a method, as the command line has it; the class of one it has not."""
-    from elbmf.estimators import METHODS  # which needs every method, and this is needed by one
-
-    names = {known: name for name, known in METHODS.items()}
-    return names.get(type(estimator), type(estimator).__name__)
+    names = {class_name(name): name for name in METHODS}
+    return names.get(type(estimator).__name__, type(estimator).__name__)

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.estimators import METHODS
+from elbmf.errors import InputError
+from elbmf.estimators import METHODS, method
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.model_info import DataInfo, ModelInfo
+from elbmf.relaxation.regularizers import Regularizer
+from elbmf.relaxation.schedules import Schedule
 from elbmf.report.document import Recipe, Trace
 from elbmf.report.limits import Limits
 from elbmf.report.packing import short_numbers
@@ -54,25 +58,31 @@ def _data(noted: DataInfo, limits: Limits) -> dict[str, str]:
 
 def _code(info: ModelInfo) -> str | None:
     """Return Python that fits the same, or None where the method or a parameter is not known."""
-    method = METHODS.get(info.method or "")
-    if method is None or info.stream is not None or not info.parameters:
+    if info.method not in METHODS or info.stream is not None or not info.parameters:
         return None
-    defaults = inspect.signature(method).parameters
-    arguments = []
-    for name, parameter in defaults.items():
-        value = info.parameters.get(name, parameter.default)
+    known = method(info.method)
+    try:
+        parameters = parameters_from_flags(known, info.parameters)
+    except (InputError, TypeError):
+        return None
+    imports, arguments = [f"from elbmf import {known.__name__}"], []
+    for name, parameter in inspect.signature(known).parameters.items():
+        value = parameters.get(name, parameter.default)
         if value == parameter.default:
             continue
         # Infinity is noted as text, for JSON knows none.
         if value in ("inf", "-inf"):
             shown = f'float("{value}")'
+        elif isinstance(value, Schedule | Regularizer):
+            shown = repr(value)
+            imports.append(f"from {type(value).__module__} import {type(value).__name__}")
         elif value is None or isinstance(value, str | bool | int | float):
             shown = repr(value)
         else:
             return None
         arguments.append(f"{name}={shown}")
-    head = f"from elbmf import {method.__name__}\n\n"
-    return f"{head}model = {method.__name__}({', '.join(arguments)}).fit(X)"
+    head = "\n".join(imports)
+    return f"{head}\n\nmodel = {known.__name__}({', '.join(arguments)}).fit(X)"
 
 
 def trace_of(info: ModelInfo, limits: Limits) -> Trace | None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from elbmf.boolean.metrics import measures_of
-from elbmf.estimators import METHODS
 from elbmf.estimators.rank_search import TITLES
+from elbmf.estimators.registry import METHODS, class_name
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.plain import plain
 from elbmf.ranks.criteria import CRITERIA
@@ -89,7 +89,7 @@ def summary_of(
 def _method_name(info: ModelInfo) -> str:
     """Return what the method is called."""
     name = info.method or "unknown"
-    return METHODS[name].__name__ if name in METHODS else name
+    return class_name(name) if name in METHODS else name
 
 
 def _finite(measures: Mapping[str, float | None]) -> dict[str, float]:

@@ -20,6 +20,7 @@ from elbmf.search.kernels.coordinate_descent import descend, share_cells
 from elbmf.search.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
 from elbmf.search.kernels.moves import shrink
 from elbmf.utils.threads import over_ranges
+from elbmf.utils.tuning import TUNING
 
 __all__ = [
     "NODES",
@@ -33,19 +34,19 @@ __all__ = [
 ]
 
 # Branches looked at for one row or column: while both sides change, and for the last word on it.
-NODES = 2000
-NODES_AT_LAST = 4000
+NODES = TUNING.nodes
+NODES_AT_LAST = TUNING.nodes_at_last
 
 # Turns after which even a slow descent is called finished.
-_MOST_TURNS = 200
+_MOST_TURNS = TUNING.most_turns
 
 # Where a turn takes a second or more (this many cells times components), the last few cells, a
 # share of the ones, are not worth another.
-_LARGE = 10**10
-_NEGLIGIBLE = 2e-5
+_LARGE = TUNING.large
+_NEGLIGIBLE = TUNING.negligible
 
 # Lines are kept packed, too, above this density.
-_PACKED_DENSITY = 1 / 64
+_PACKED_DENSITY = TUNING.packed_density
 
 # Indices that change their type at a time.
 _CONVERTED_AT_ONCE = 1 << 22

@@ -21,7 +21,9 @@ from elbmf.comparison import Comparison, Result, ranked
 from elbmf.comparison.entrants import chosen_names
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import method as method_of
 from elbmf.estimators.saving import data_notes
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io import LabelledMatrix
 from elbmf.io.records import write_records
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -184,8 +186,9 @@ def _parameters(path: str | None, methods: Sequence[str]) -> dict[str, dict[str,
                 f"{path}: expected a section [{name}] with parameters, got {name} = {section!r}."
             )
         try:
-            values = solver_flags.by_any_name(METHODS[name], section)
-            METHODS[name](**values)._validate_params()
+            known = method_of(name)
+            values = parameters_from_flags(known, solver_flags.by_any_name(known, section))
+            known(**values)._validate_params()
         except (InputError, InvalidParameterError) as error:
             raise InputError(f"{path}: [{name}]: {error}") from error
         if name in methods:

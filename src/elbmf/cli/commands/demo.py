@@ -18,7 +18,7 @@ from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.tables import table
 from elbmf.datasets import load_digits
 from elbmf.errors import MissingExtraError
-from elbmf.estimators import METHODS
+from elbmf.estimators import method
 from elbmf.io import LabelledMatrix, SavedModel, write
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import KnownLabels
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     values, column_names, labels = load_digits()
     data = LabelledMatrix(values, None, column_names)
     A = BooleanMatrix.from_array(values)
-    estimator = METHODS[_METHOD](n_components=_COMPONENTS, random_state=_SEED)
+    estimator = method(_METHOD)(n_components=_COMPONENTS, random_state=_SEED)
     console.note(f"{A.shape[0]} images of {_SIDE}×{_SIDE} pixels, {_COMPONENTS} components …")
     model = fitted_model(estimator, _METHOD, A, data, _DATA, console, Interrupt(waits=False))
     described = summary.components(A, model)

@@ -20,7 +20,8 @@ from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memor
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import check_folder, save
 from elbmf.cli.progress import Progress
-from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators import method as method_of
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -69,7 +70,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, fit, save, say what came out."""
     method, parameters = config.parameters(args)
-    estimator = METHODS[method](**parameters)
+    estimator = method_of(method)(**parameters)
     estimator._validate_params()
     folder = Path(args.output)
     kept = KeptFit(estimator, args)

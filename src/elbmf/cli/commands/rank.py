@@ -18,7 +18,7 @@ from elbmf.cli.notes import command_line, whereabouts
 from elbmf.cli.outputs import check_folder, check_picture, save
 from elbmf.cli.progress import RankProgress
 from elbmf.errors import InputError, MissingExtraError
-from elbmf.estimators import METHODS
+from elbmf.estimators import method as method_of
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise InputError(
             "checkpoint: this command keeps what is finished in its own folder (-o). Leave it out."
         )
-    estimator = METHODS[method](**parameters)
+    estimator = method_of(method)(**parameters)
     estimator._validate_params()
     folder = Path(args.output) if args.output else _default_folder(args.data)
     search = RankSearch(estimator, checkpoint=folder / _STEPS, **solver_flags.given(args, _SEARCH))

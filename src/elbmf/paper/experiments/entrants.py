@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from elbmf.estimators import ELBMF, METHODS, BooleanFactorizer
+from elbmf.estimators import ELBMF, BooleanFactorizer, method
 from elbmf.paper.experiments.experiment import PLAIN, REFINED
 
 __all__ = [
@@ -53,13 +53,13 @@ ENTRANTS: dict[str, Entrant] = {
     PLAIN: Entrant(
         "ELBMF", "#D55E00", "o", "-", lambda **parameters: ELBMF(refine=False, **parameters)
     ),
-    "primp": Entrant("Primp", "#0072B2", "s", "--", METHODS["primp"]),
-    "orm": Entrant("OrM", "#009E73", "^", "--", METHODS["orm"]),
-    "asso": Entrant("Asso", "#CC79A7", "v", "-.", METHODS["asso"]),
-    "grecond": Entrant("GreConD", "#E69F00", "<", "-.", METHODS["grecond"]),
-    "sofa": Entrant("Sofa", "#56B4E9", ">", ":", METHODS["sofa"]),
-    "nmf": Entrant("NMF rounded", "#7F7F7F", "P", ":", METHODS["nmf"]),
-    "binaps": Entrant("Binaps", "#A6761D", "X", ":", METHODS["binaps"]),
+    "primp": Entrant("Primp", "#0072B2", "s", "--", method("primp")),
+    "orm": Entrant("OrM", "#009E73", "^", "--", method("orm")),
+    "asso": Entrant("Asso", "#CC79A7", "v", "-.", method("asso")),
+    "grecond": Entrant("GreConD", "#E69F00", "<", "-.", method("grecond")),
+    "sofa": Entrant("Sofa", "#56B4E9", ">", ":", method("sofa")),
+    "nmf": Entrant("NMF rounded", "#7F7F7F", "P", ":", method("nmf")),
+    "binaps": Entrant("Binaps", "#A6761D", "X", ":", method("binaps")),
 }
 """By name, in the order of legends. Rivals have their default parameters."""
 

@@ -1,0 +1,43 @@
+"""The methods by name: one line here makes a method part of the package and the command line."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elbmf.estimators.base import BooleanFactorizer
+
+__all__ = ["METHODS", "class_name", "method"]
+
+METHODS: dict[str, "str | type[BooleanFactorizer]"] = {
+    "elbmf": "elbmf.estimators.elbmf:ELBMF",
+    "asso": "elbmf.estimators.rivals.asso:Asso",
+    "grecond": "elbmf.estimators.rivals.grecond:GreConD",
+    "orm": "elbmf.estimators.rivals.orm:OrM",
+    "primp": "elbmf.estimators.rivals.primp:Primp",
+    "nmf": "elbmf.estimators.rivals.rounded_nmf:RoundedNMF",
+    "sofa": "elbmf.estimators.rivals.sofa:Sofa",
+    "binaps": "elbmf.estimators.rivals.binaps:Binaps",
+}
+"""``"module:Class"`` of each method, imported when it is first used; a class will do, too."""
+
+
+def method(name: str) -> "type[BooleanFactorizer]":
+    """Import a method.
+
+    Parameters
+    ----------
+    name : str
+        Its name in `METHODS`.
+    """
+    place = METHODS[name]
+    if not isinstance(place, str):
+        return place
+    module, _, known_as = place.partition(":")
+    found: type[BooleanFactorizer] = getattr(import_module(module), known_as)
+    return found
+
+
+def class_name(name: str) -> str:
+    """Return what the class of a method is called, without importing it."""
+    place = METHODS[name]
+    return place.partition(":")[2] if isinstance(place, str) else place.__name__
