@@ -124,7 +124,7 @@ def test_quiet_leaves_only_results(elbmf: Any) -> None:
 
 
 def test_verbose_shows_the_log(elbmf: Any) -> None:
-    assert "elbmf.estimators.relaxed: run 1: " in elbmf(*FIT, "-v").err
+    assert "elbmf.estimators.relaxer: run 1: " in elbmf(*FIT, "-v").err
 
 
 def test_json_is_one_object(elbmf: Any) -> None:

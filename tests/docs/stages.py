@@ -168,7 +168,7 @@ STAGES = {
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),
     "docs/method.md": Stage(),
-    "docs/extending/regularizer.md": Stage(),
+    "docs/extending/regularizer.md": Stage(two_groups),
     "docs/extending/method.md": Stage(two_groups),
     "docs/extending/engine.md": Stage(),
     "docs/extending/format.md": Stage(two_groups),

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from elbmf import ELBMF
 from elbmf.errors import FileFormatError, InputError
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io import LabelledMatrix, read
 from elbmf.paper.catalog import (
     DATA_SETS,
@@ -62,7 +63,7 @@ def test_an_entry_says_all_there_is_to_know(data_set):
         assert getattr(data_set, field), field
     assert data_set.source.startswith("https://")
     assert json.loads(json.dumps(data_set.as_dict()))["name"] == data_set.name
-    ELBMF(data_set.rank, **data_set.parameters)._validate_params()
+    ELBMF(data_set.rank, **parameters_from_flags(ELBMF, data_set.parameters))._validate_params()
     if not data_set.parameters:
         assert "no parameters" in data_set.remark
     for remote in data_set.downloads:

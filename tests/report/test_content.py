@@ -20,6 +20,8 @@ from elbmf.io import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import store
 from elbmf.ranks.criteria import savings
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Printed
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.limits import Limits
@@ -445,6 +447,24 @@ def test_pieces_do_not_change_what_is_said(monkeypatch):
     module = sys.modules["elbmf.analysis.support"]  # a function has the same name
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 40)
     assert document(model, A) == whole
+
+
+def test_the_recipe_of_a_schedule():
+    code = {}
+    for name, more in {
+        "flags": {"kappa": 0.5, "rate": 1.1, "prox": "paper"},
+        "own schedule": {"schedule": "Mine()"},
+        "own regularizer": {"regularizer": "Mine"},
+    }.items():
+        info = {"method": "elbmf", "parameters": {"n_components": 2, **more}}
+        made = said(np.eye(4, 5), np.eye(4, 2), np.eye(2, 5), info=info, limits=Limits())
+        code[name] = made["recipe"]["code"]
+    assert code["own schedule"] is code["own regularizer"] is None
+    namespace = {}
+    exec(code["flags"].replace(".fit(X)", ""), namespace)
+    model = namespace["model"]
+    assert model.schedule == Printed(kappa=0.5, rate=1.1)
+    assert model.regularizer == ELB("paper")
 
 
 def test_the_recipe_and_the_trace():

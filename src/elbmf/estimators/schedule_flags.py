@@ -143,11 +143,11 @@ def flat_parameters(method: Any) -> dict[str, Any]:
     parameters: dict[str, Any] = method.get_params(deep=False)
     if "schedule" not in parameters:
         return parameters
-    from elbmf.relaxation.regularizers import ELB
+    from elbmf.relaxation.regularizers import ELB, REGULARIZERS
     from elbmf.relaxation.schedules import Annealed, Printed
 
     schedule, regularizer = parameters.pop("schedule"), parameters.pop("regularizer")
-    flat = dict.fromkeys(FLAGS)
+    flat: dict[str, Any] = dict.fromkeys(FLAGS)
     if isinstance(schedule, Printed | Annealed):
         names = _OF_ANY if isinstance(schedule, Annealed) else (*_OF_PRINTED, *_OF_ANY)
         flat |= {name: getattr(schedule, name) for name in names}
@@ -155,10 +155,13 @@ def flat_parameters(method: Any) -> dict[str, Any]:
     if schedule not in (None, schedule_from_flags(**given)):
         flat = dict.fromkeys(FLAGS) | {"schedule": _text(schedule)}
     if isinstance(regularizer, ELB):
-        flat |= {"prox": regularizer.variant, "regularizer": "elb"}
-    else:
-        flat["regularizer"] = regularizer if isinstance(regularizer, str) else _text(regularizer)
-    return {**parameters, **flat}
+        regularizer, flat["prox"] = "elb", regularizer.variant
+    for name, kind in REGULARIZERS.items():
+        if type(regularizer) is kind and vars(regularizer) == vars(kind()):
+            regularizer = name
+    if not isinstance(regularizer, str):
+        regularizer = _text(regularizer)
+    return {**parameters, **flat, "regularizer": regularizer}
 
 
 def _text(part: Any) -> str:

@@ -11,7 +11,7 @@ from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.model_info import DataInfo, ModelInfo
-from elbmf.relaxation.regularizers import Regularizer
+from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
 from elbmf.relaxation.schedules import Schedule
 from elbmf.report.document import Recipe, Trace
 from elbmf.report.limits import Limits
@@ -63,7 +63,7 @@ def _code(info: ModelInfo) -> str | None:
     known = method(info.method)
     try:
         parameters = parameters_from_flags(known, info.parameters)
-    except (InputError, TypeError):
+    except InputError:
         return None
     imports, arguments = [f"from elbmf import {known.__name__}"], []
     for name, parameter in inspect.signature(known).parameters.items():
@@ -76,6 +76,8 @@ def _code(info: ModelInfo) -> str | None:
         elif isinstance(value, Schedule | Regularizer):
             shown = repr(value)
             imports.append(f"from {type(value).__module__} import {type(value).__name__}")
+        elif name in ("schedule", "regularizer") and value not in REGULARIZERS:
+            return None  # one of the user's own
         elif value is None or isinstance(value, str | bool | int | float):
             shown = repr(value)
         else:
