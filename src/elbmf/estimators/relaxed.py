@@ -28,7 +28,7 @@ from elbmf.matrix.on_disk import memory_needed, paged
 from elbmf.matrix.paging import available_memory
 from elbmf.ranks.kept import StepFolder, remove_steps
 from elbmf.ranks.path import Factors, FinishedSteps
-from elbmf.relaxation.engines import Engine, Where, open_engine
+from elbmf.relaxation.engines import DEVICES, Engine, Where, open_engine
 from elbmf.relaxation.half_step import Iterate, Rows, StepRule
 from elbmf.relaxation.kernels.half_step import HUGE
 from elbmf.relaxation.palm import State, ipalm
@@ -120,7 +120,7 @@ class RelaxedFactorizer(BooleanFactorizer):
         "trace": [StrOptions(set(get_args(TraceLevel)))],
         "dtype": [StrOptions({"float32", "float64"})],
         "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
-        "device": [StrOptions({"cpu", "cuda", "mps"}), None],
+        "device": [StrOptions(DEVICES), None],
         "checkpoint": [str, HasMethods("__fspath__"), None],
         "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
     }

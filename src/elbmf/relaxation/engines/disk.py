@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from elbmf.matrix.on_disk import PagedMatrix
 from elbmf.matrix.paging import expect, forget
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Workspace, visit
 from elbmf.relaxation.engines.memory import MemoryEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
@@ -37,6 +38,8 @@ class DiskEngine(MemoryEngine):
         Threads. All cores by default.
     """
 
+    priority = 1
+
     def __init__(
         self, A: PagedMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
     ) -> None:
@@ -44,8 +47,8 @@ class DiskEngine(MemoryEngine):
         self._allocate = A.allocate
 
     @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
-        return isinstance(A, PagedMatrix)
+    def suits(cls, A: Matrix, where: Where) -> bool:  # noqa: D102
+        return where.device is None and isinstance(A, PagedMatrix)
 
     @classmethod
     def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
