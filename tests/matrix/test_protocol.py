@@ -1,4 +1,4 @@
-"""What every matrix can do, wherever its cells are; see the tests of Dask for those on a cluster."""
+"""What every matrix can do, wherever its cells are. Those on a cluster: test_dask_engine."""
 
 from functools import reduce
 from operator import add

@@ -332,7 +332,7 @@ def test_an_engine_is_one_line_wherever_it_stands(monkeypatch):
     model = ELBMF(2, max_iter=3, device="serial", random_state=0).fit(A)
     assert model.n_iter_ > 0
     registered(monkeypatch, also=AlsoSerial)
-    with pytest.raises(InputError, match="Serial and AlsoSerial both take.* priority 10"):
+    with pytest.raises(InputError, match=r"Serial and AlsoSerial both take.* priority 10"):
         open_engine(A, where=Where(device="serial"))
     monkeypatch.setattr(AlsoSerial, "priority", 11)
     assert type(open_engine(A, where=Where(device="serial"))) is AlsoSerial
