@@ -365,15 +365,16 @@ class SlabEngine(Engine):
         number = resident.current.dtype
         self._factor = Factor(streamed, number, inertia=resident.previous is not None)
         width = self._factor.current.shape[1]
-        slabs = self.matrix.slabs
-        shape = (self.matrix.n_resident, width)
-        self._products = [
-            Product(*(aligned_empty(shape, number) for _ in range(1 + self.matrix.reweighed)))
-            for _ in slabs
-        ]
+        self._products = [self._new_product() for _ in self.matrix.slabs]
         self._workspaces = [
-            Workspace(slab.lines_at_once(width), self._factor.current) for slab in slabs
+            Workspace(slab.lines_at_once(width), self._factor.current) for slab in self.matrix.slabs
         ]
+
+    def _new_product(self) -> Product:
+        """Make room for the product of a slab."""
+        like = self._factor.current
+        shape, parts = (self.matrix.n_resident, like.shape[1]), 1 + self.matrix.reweighed
+        return Product(*(aligned_empty(shape, like.dtype) for _ in range(parts)))
 
     def sweep(  # noqa: D102
         self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None

@@ -18,7 +18,6 @@ from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Works
 from elbmf.relaxation.engines.memory import MemoryEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
 from elbmf.relaxation.slabs import Slab, cut
-from elbmf.utils.aligned import aligned_empty
 
 __all__ = ["DiskEngine"]
 
@@ -117,11 +116,7 @@ class DiskEngine(MemoryEngine):
         try:
             return self._spare_products.pop()
         except IndexError:  # all are in use, by slabs that are visited or wait to be added
-            pass
-        shape = (self.matrix.n_resident, self._factor.current.shape[1])
-        number = self._factor.current.dtype
-        parts = 1 + self.matrix.reweighed
-        return Product(*(aligned_empty(shape, number) for _ in range(parts)))
+            return self._new_product()
 
     def _workspace(self) -> Workspace:
         try:
