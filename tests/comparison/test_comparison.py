@@ -5,8 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from elbmf import Asso, GreConD, compare
+from elbmf import ELBMF, Asso, GreConD, compare
+from elbmf.binarizers import ZScoreBinarizer
 from elbmf.boolean.metrics import measures
 from elbmf.comparison import Comparison, Progress, Result, ranked
 from elbmf.comparison.child import small_like
@@ -219,6 +221,26 @@ def test_data_is_handed_over_as_it_is(tmp_path, missing):
         np.testing.assert_array_equal(
             job.A.missing.to_csr().toarray(), A.missing.to_csr().toarray()
         )
+
+
+def test_parameters_of_any_kind_are_handed_over(tmp_path):
+    A = BooleanMatrix.from_array(TILES.A)
+    save_data(tmp_path, A)
+    init = (np.eye(60, 3), sparse.csr_array(np.eye(3, 50)))
+    given = ELBMF(np.int64(3), init=init, extra_weight=np.inf, binarize=ZScoreBinarizer(cutoff=2.5))
+    Job(A, given, None).save(tmp_path)
+    found = Job.load(tmp_path).estimator
+    assert type(found) is ELBMF
+    assert (found.n_components, found.extra_weight) == (3, np.inf)
+    assert found.binarize.cutoff == 2.5
+    for one, other in zip(found.init, (init[0], init[1].toarray()), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_parameters_that_no_file_can_hold_are_named(tmp_path):
+    job = Job(BooleanMatrix.from_array(TILES.A), ELBMF(2, callback=print), None)
+    with pytest.raises(InputError, match=r"ELBMF\.callback cannot be handed to another process"):
+        job.save(tmp_path)
 
 
 def test_an_empty_matrix_is_handed_over_too(tmp_path):

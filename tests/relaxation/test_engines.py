@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
+from elbmf import ELBMF
+from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import PagedMatrix, store
 from elbmf.matrix.paging import MemoryKeeper
-from elbmf.relaxation.engines import MemoryEngine
+from elbmf.relaxation.engines import DEVICES, MemoryEngine, SlabEngine, Where, open_engine
+from elbmf.relaxation.engines import ENGINES as ENGINE_TABLE
 from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix
 from elbmf.relaxation.engines.disk import DiskEngine
 from elbmf.relaxation.engines.torch.engine import TorchEngine
@@ -79,6 +82,7 @@ def on_device(A, omega, share=None):
 
 # Each makes an engine for a matrix in which ones have a weight. All these get the same bits.
 EQUAL_ENGINES = {
+    "slabs one by one": lambda A, omega=1.0: SlabEngine(cut(A, omega)),
     "memory, one thread": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 1),
     "memory, threads": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 3),
     "disk, one thread": lambda A, omega=1.0: on_disk(A, omega, 1),
@@ -322,3 +326,34 @@ def test_densities_at_which_the_storage_changes(density):
         product, _ = engine.sweep(resident.current, step)
         lines = lines_of(engine, streamed)
         np.testing.assert_allclose(product.plain, A.T.astype(float) @ lines)
+
+
+def registered(monkeypatch, **engines):
+    for name, engine in engines.items():
+        monkeypatch.setitem(ENGINE_TABLE, name, f"{__name__}:{engine.__name__}")
+
+
+class Serial(SlabEngine):
+    devices = ("serial",)
+
+
+class AlsoSerial(Serial):
+    pass
+
+
+def test_an_engine_is_one_line_wherever_it_stands(monkeypatch):
+    A = BooleanMatrix.from_array(np.eye(5))
+    assert isinstance(open_engine(A), MemoryEngine)
+    with pytest.raises(InputError, match="No engine takes a BooleanMatrix with device='serial'"):
+        open_engine(A, where=Where(device="serial"))
+    registered(monkeypatch, serial=Serial)
+    assert "serial" in DEVICES
+    assert type(open_engine(A, where=Where(device="serial"))) is Serial
+    assert isinstance(open_engine(A), MemoryEngine)
+    model = ELBMF(2, max_iter=3, device="serial", random_state=0).fit(A)
+    assert model.n_iter_ > 0
+    registered(monkeypatch, also=AlsoSerial)
+    with pytest.raises(InputError, match=r"Serial and AlsoSerial both take.* priority 10"):
+        open_engine(A, where=Where(device="serial"))
+    monkeypatch.setattr(AlsoSerial, "priority", 11)
+    assert type(open_engine(A, where=Where(device="serial"))) is AlsoSerial

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from elbmf.binarizers import Binarize, elementwise
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.estimators.given import read_matrix
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
@@ -102,8 +101,8 @@ callback, n_jobs, random_state
         if grace is None:
             grace = max(_LEAST_GRACE, _GRACE * (time_limit or 0.0))
         _require_seconds("grace", grace, least=0)
-        self._A = self._read(X, binarize, missing)
-        truth = None if truth is None else self._read(truth, elementwise(binarize))
+        self._A = read_matrix(X, binarize, missing)
+        truth = None if truth is None else read_matrix(truth, elementwise(binarize))
         if truth is not None and truth.shape != self._A.shape:
             raise InputError(
                 f"truth must have the shape of the matrix, {_by(self._A.shape)}; got "
@@ -115,13 +114,6 @@ callback, n_jobs, random_state
         threads = None if n_jobs == -1 else n_jobs
         self._rules = Rules(truth, time_limit, grace, threads)
         self._callback = callback
-
-    def _read(self, X: Any, binarize: Binarize, missing: Any = None) -> BooleanMatrix:
-        """Read a matrix as any of the methods would."""
-        if isinstance(X, BooleanMatrix):
-            return BooleanMatrix.from_array(X, missing=missing)
-        reader = clone(next(iter(self.estimators.values())))
-        return reader.set_params(binarize=binarize)._read(X, missing, reset=True)
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""

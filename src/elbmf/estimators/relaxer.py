@@ -24,7 +24,7 @@ from elbmf.estimators.resuming import Begun, Session
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import memory_needed, paged
 from elbmf.matrix.paging import available_memory
-from elbmf.relaxation.engines import Engine, Where, open_engine
+from elbmf.relaxation.engines import DEVICES, Engine, Where, open_engine
 from elbmf.relaxation.half_step import Iterate, Rows
 from elbmf.relaxation.kernels.half_step import HUGE
 from elbmf.relaxation.palm import State, ipalm
@@ -49,7 +49,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [Interval(Real, 0, None, closed="left")],
     "trace": [StrOptions(set(get_args(TraceLevel)))],
     "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
-    "device": [StrOptions({"cpu", "cuda", "mps"}), None],
+    "device": [StrOptions(DEVICES), None],
     "checkpoint": [str, HasMethods("__fspath__"), None],
     "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
 }

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.engines.base import Engine, Product, Where
 from elbmf.relaxation.engines.cluster.data import DaskMatrix
 from elbmf.relaxation.engines.cluster.sweeping import (
@@ -96,6 +97,8 @@ class DaskEngine(Engine):
         Threads for the resident factor, here. All cores by default.
     """
 
+    priority = 3
+
     def __init__(
         self, A: DaskMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
     ) -> None:
@@ -115,7 +118,7 @@ class DaskEngine(Engine):
         self._blas = SingleThreadedBlas()
 
     @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
+    def suits(cls, A: Matrix, where: Where) -> bool:  # noqa: D102
         return isinstance(A, DaskMatrix)
 
     @classmethod
