@@ -155,7 +155,8 @@ def flat_parameters(method: Any) -> dict[str, Any]:
     if schedule not in (None, schedule_from_flags(**given)):
         flat = dict.fromkeys(FLAGS) | {"schedule": _text(schedule)}
     if isinstance(regularizer, ELB):
-        regularizer, flat["prox"] = "elb", regularizer.variant
+        flat["prox"] = regularizer.variant
+        regularizer = "elb"
     for name, kind in REGULARIZERS.items():
         if type(regularizer) is kind and vars(regularizer) == vars(kind()):
             regularizer = name

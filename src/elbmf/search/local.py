@@ -33,19 +33,10 @@ __all__ = [
     "refine",
 ]
 
-# Branches looked at for one row or column: while both sides change, and for the last word on it.
-NODES = TUNING.nodes
-NODES_AT_LAST = TUNING.nodes_at_last
-
-# Turns after which even a slow descent is called finished.
+# What they mean, and what set them, is told in `elbmf.utils.tuning`.
+NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
 _MOST_TURNS = TUNING.most_turns
-
-# Where a turn takes a second or more (this many cells times components), the last few cells, a
-# share of the ones, are not worth another.
-_LARGE = TUNING.large
-_NEGLIGIBLE = TUNING.negligible
-
-# Lines are kept packed, too, above this density.
+_LARGE, _NEGLIGIBLE = TUNING.large, TUNING.negligible
 _PACKED_DENSITY = TUNING.packed_density
 
 # Indices that change their type at a time.

@@ -22,15 +22,9 @@ from elbmf.utils.tuning import TUNING
 
 __all__ = ["Review", "RowSample", "Stream"]
 
-# What a sample holds at most: rows, and ones or missing cells in them.
-_MOST_ROWS = TUNING.rows_of_sample
-_MOST_CELLS = TUNING.cells_of_sample
-
-# Share of the sample that is new when the components are reviewed, and when others are looked for
-# from scratch, which takes several times as long.
+# What they mean, and what set them, is told in `elbmf.utils.tuning`.
+_MOST_ROWS, _MOST_CELLS = TUNING.rows_of_sample, TUNING.cells_of_sample
 _NEW_FOR_REVIEW, _NEW_FOR_RELAXATION = TUNING.new_for_review, TUNING.new_for_relaxation
-
-# Copies of a row in a sample that are no accident: fewer may be one row that was read again.
 _COPIES = TUNING.copies
 
 
