@@ -291,6 +291,7 @@ def test_estimators_refuse_other_words():
         ELBMF(2, binarize="much").fit(COUNTS)
 
 
+@pytest.mark.slow
 def test_searches_and_comparisons_binarize_by_words():
     ones = ZScoreBinarizer(1).fit_transform(COUNTS)
     search = RankSearch(Sofa(binarize="zscore:1"), max_components=2).fit(COUNTS)

@@ -86,6 +86,7 @@ def test_json_and_csv_have_what_fits_done_directly_have(elbmf: Any) -> None:
             assert line[name] == ("" if value is None else str(value))
 
 
+@pytest.mark.slow
 def test_a_table_in_spite_of_methods_that_go_wrong(
     elbmf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_table_in_spite_of_methods_that_go_wrong(
     ]
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_table_of_what_is_finished(start: Any, tmp_path: Path) -> None:
     values = sparse.csr_array(np.random.default_rng(0).random((500, 300)) < 0.1)
     write(tmp_path / "noise.npz", LabelledMatrix(values))

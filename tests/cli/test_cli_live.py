@@ -43,6 +43,7 @@ def terminal() -> Any:
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_on_a_terminal_progress_is_shown_and_interrupted(
     start: Any, noise: Path, terminal: tuple[int, int]
 ) -> None:
@@ -86,6 +87,7 @@ def _start_fit(start: Any, noise: Path, then: str) -> Any:
     return process
 
 
+@pytest.mark.slow
 def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise: Path) -> None:
     process = _start_fit(start, noise, "observe(self, state)")
     process.send_signal(signal.SIGINT)
@@ -101,6 +103,7 @@ def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise
     assert b"relative loss" in out
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_ends_at_once(start: Any, tmp_path: Path, noise: Path) -> None:
     # A callback that does not come back in time plays a very long epoch.
     process = _start_fit(start, noise, f"time.sleep({PATIENCE})")

@@ -141,6 +141,7 @@ def test_messages_name_flags(message: str, expected: str) -> None:
     assert in_flags(message) == expected
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:
     # More than a pipe holds, so that writing must fail.
     rows = "\n".join("1,0" for _ in range(100_000))

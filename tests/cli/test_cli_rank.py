@@ -355,6 +355,7 @@ def test_an_interrupt_before_any_rank(elbmf: Any, monkeypatch: Any) -> None:
     assert elbmf(*RANK).code == 0
 
 
+@pytest.mark.slow
 def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) -> None:
     folder, unbroken = noise.parent / "out", noise.parent / "unbroken"
     command = ("rank", noise, "--max", 5, "--effort", 0.2, "--max-iter", 30)
@@ -384,6 +385,7 @@ def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) ->
         np.testing.assert_array_equal(first[name], second[name])
 
 
+@pytest.mark.slow
 def test_progress_on_a_terminal(start: Any, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
     ours, theirs = pty.openpty()

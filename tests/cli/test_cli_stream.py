@@ -124,6 +124,7 @@ def test_what_cannot_be_read_is_said(elbmf, tmp_path, arguments, parts):
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_waiting_for_rows_saves_what_came(start: Any, tmp_path: Path) -> None:
     process = start(
         "fit", "--stream", "-", "--batch-rows", 40, *OPTIONS, "-v",

@@ -21,6 +21,8 @@ from elbmf.kernels.compiling import CompileTimer, kernel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from troubled import Endless, IsKilled, Raises, RunsOutOfMemory, Slow
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("comparison")]
+
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
 MISSING = np.random.default_rng(0).random(TILES.A.shape) < 0.02
 PARAMETERS = {"elbmf": {"max_iter": 30, "effort": 0}, "asso": {"threshold": 0.5}}

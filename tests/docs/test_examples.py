@@ -24,6 +24,7 @@ def test_there_are_some():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_ends_in_something_to_look_at(path, tmp_path, monkeypatch):
     for name in re.findall(r"^# Needs the data set (\w+)\.$", path.read_text("utf-8"), re.M):

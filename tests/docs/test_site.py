@@ -24,6 +24,7 @@ _MODULES = sorted(
 )
 
 
+@pytest.mark.slow
 def test_the_site(tmp_path):
     """One test, so that it is built once: all but the gallery, whose examples take their time."""
     # A copy, for the build writes beside the pages; pictures that are there need not be drawn.

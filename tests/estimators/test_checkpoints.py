@@ -595,6 +595,7 @@ np.savez(sys.argv[2], U=model.membership_, V=model.components_)
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_goes_on(tmp_path):
     package = str(Path(sys.modules["elbmf"].__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": package}

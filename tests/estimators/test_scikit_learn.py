@@ -44,6 +44,7 @@ def test_checks(estimator, check):
         check(estimator)
 
 
+@pytest.mark.slow
 def test_checks_that_need_another_process():
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT],

@@ -348,7 +348,7 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "sort_spill", interrupted)
     with pytest.raises(KeyboardInterrupt):
         to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "a.matrix"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.matrix", "a.npz"]
     assert_stored(DiskMatrix(tmp_path / "a.matrix"), TINY)
 
 

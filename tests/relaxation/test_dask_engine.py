@@ -1,10 +1,12 @@
 """Slabs on the workers of a cluster: the same bits as in memory, whoever is lost on the way."""
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from itertools import islice
 
@@ -326,6 +328,7 @@ def processes(folder, n_workers):
             process.wait()
 
 
+@pytest.mark.slow
 def test_the_command_line_on_processes_of_their_own(tmp_path, capsys, monkeypatch):
     A = planted((200, 50))
     folder = tmp_path / "A.matrix"
@@ -495,10 +498,34 @@ def refined_while_a_worker_is_killed(client):
     assert results[0] == results[1]
 
 
+def test_blocks_that_were_read_are_wanted_no_more(client, monkeypatch):
+    # Else they would be read anew where a worker was lost, which is nowhere, and all wait for it.
+    monkeypatch.setattr(connection, "_PATIENCE", 0.05)
+    gc.collect()
+    gc.disable()  # an answer that is late leaves a cycle of references
+    try:
+        X = da.from_array(planted((60, 900)), chunks=(60, 100)).map_blocks(slowly)
+        with DaskMatrix.from_collection(X, client, cells_per_slab=1):
+            wait_until(lambda: client.run_on_scheduler(reads_left) == [])
+    finally:
+        gc.enable()
+
+
+def slowly(block):
+    time.sleep(0.2)
+    return block
+
+
+def reads_left(dask_scheduler):
+    return [key for key in dask_scheduler.tasks if "_read_blocks" in str(key)]
+
+
+@pytest.mark.slow
 def test_one_of_two_workers_is_killed(client):
     relaxed_while_a_worker_is_killed(client, 20, 60)
 
 
+@pytest.mark.slow
 def test_one_worker_after_the_other_is_killed(monkeypatch):
     # Copies at every occasion, and the trees of many workers.
     monkeypatch.setattr(fleet, "_TIME_FOR_COPIES", np.inf)

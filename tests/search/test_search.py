@@ -480,6 +480,7 @@ def test_components_that_are_not_needed_stay_empty():
     assert not model.membership_[:, 1:].any()
 
 
+@pytest.mark.slow
 def test_the_best_of_all_factorizations_is_found_almost_always():
     found = []
     for shape, k in (((8, 8), 1), ((8, 8), 2), ((6, 6), 3)):
