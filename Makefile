@@ -3,10 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types imports tests benchmarks reproduce docs clean
+.PHONY: demo quick test lint types imports tests random benchmarks reproduce docs dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
+
+# One minute, once the kernels are compiled: properties of every layer from packed words to factors,
+# the contract of estimators, and that rooms, layers and the documentation's links hold.
+QUICK := tests/test_package.py tests/utils tests/kernels tests/boolean tests/relaxation tests/search
+QUICK_MARKERS := not slow and not cluster and not torch
+quick: $(VENV)/.core
+	$(BIN)/python -m pytest -q -m '$(QUICK_MARKERS)' $(PARALLEL) $(QUICK)
 
 # What takes long is done at the same time.
 test: lint imports
@@ -22,8 +29,17 @@ types: $(VENV)/.test
 imports: $(VENV)/.test
 	$(BIN)/lint-imports
 
+# Tests with a group stay together, for what they share takes long to set up. A package that is
+# not there is a failure, not a reason to skip.
+PARALLEL := --numprocesses auto --dist loadgroup
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	ELBMF_EXTRAS=required $(BIN)/python -m pytest $(PARALLEL)
+
+# Other examples in every run, EXAMPLES times as many as in `make test`. What fails says how to see
+# the example again.
+EXAMPLES ?= 10
+random: $(VENV)/.test
+	ELBMF_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=random
 
 # Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
 DATA ?= ../shared/data
@@ -38,17 +54,23 @@ reproduce: $(VENV)/.reproduce
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -n -q docs build/docs
 
+# The files of a release, in dist.
+dist: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
+
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or later is needed"'
 	$(PYTHON) -m venv $(VENV)
 
 # One stamp for each set of dependencies; pyproject.toml says what is in it.
 $(VENV)/.demo: EXTRA = plots
-$(VENV)/.test: EXTRA = test
+$(VENV)/.core: EXTRA = test
+$(VENV)/.test: EXTRA = test-all
 $(VENV)/.benchmarks: EXTRA = benchmarks
 $(VENV)/.reproduce: EXTRA = reproduce
 $(VENV)/.docs: EXTRA = docs
-$(VENV)/.demo $(VENV)/.test $(VENV)/.benchmarks $(VENV)/.reproduce $(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.core $(VENV)/.test $(VENV)/.benchmarks $(VENV)/.reproduce $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRA)]'
 	touch $@
 

@@ -11,35 +11,44 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from common import data_argument, load, machine
-from elbmf import ELBMF
+from elbmf import ELBMF, Annealed, Printed
 from elbmf.datasets import make_tiles
+from elbmf.relaxation.regularizers import ELB
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 REAL = ("mushroom", "chess", "firewall1", "americas_small", "customer", "dna", "cora_words")
 
-AUTHORS = {"kappa": 0.01, "lam": 0.02, "rate": 1.02, "max_iter": 1000}
-PAPER = {"kappa": 0.005, "lam": 0.001, "rate": 1.0033, "max_iter": 1500}
+AUTHORS = {"schedule": Printed(0.01, 0.02, 1.02), "max_iter": 1000}
+PAPER = {"schedule": Printed(0.005, 0.001, 1.0033), "max_iter": 1500}
 
 ON_TILES: dict[str, dict[str, Any]] = {
-    "authors' parameters, printed operator": {**AUTHORS, "prox": "paper", "refine": False},
-    "authors' parameters, exact operator": {**AUTHORS, "prox": "exact", "refine": False},
-    "authors' parameters and step, printed operator": {
+    "authors' parameters, printed operator": {
         **AUTHORS,
-        "prox": "paper",
-        "step": "authors",
+        "regularizer": ELB("paper"),
         "refine": False,
     },
-    "default schedule, printed operator, 1 run": {"prox": "paper", "n_init": 1, "refine": False},
+    "authors' parameters, exact operator": {**AUTHORS, "refine": False},
+    "authors' parameters and step, printed operator": {
+        **AUTHORS,
+        "schedule": Printed(0.01, 0.02, 1.02, step="authors"),
+        "regularizer": ELB("paper"),
+        "refine": False,
+    },
+    "default schedule, printed operator, 1 run": {
+        "regularizer": ELB("paper"),
+        "n_init": 1,
+        "refine": False,
+    },
     "default schedule, exact operator, 1 run": {"n_init": 1, "refine": False},
-    "the same without inertia": {"n_init": 1, "beta": 0.0, "refine": False},
+    "the same without inertia": {"n_init": 1, "schedule": Annealed(beta=0), "refine": False},
     "the same from uniform noise": {"n_init": 1, "init": "random", "refine": False},
     "best of 3 runs": {"refine": False},
     "1 run, refined": {"effort": 0},
     "1 run, refined and searched: the default": {},
 }
 ON_REAL: dict[str, dict[str, Any]] = {
-    "paper's parameters, printed operator": {**PAPER, "prox": "paper", "refine": False},
-    "paper's parameters, exact operator": {**PAPER, "prox": "exact", "refine": False},
+    "paper's parameters, printed operator": {**PAPER, "regularizer": ELB("paper"), "refine": False},
+    "paper's parameters, exact operator": {**PAPER, "refine": False},
     "paper's parameters, refined": {**PAPER, "effort": 0},
     "default schedule from uniform noise": {"n_init": 1, "init": "random", "refine": False},
     "default schedule from singular vectors": {"n_init": 1, "refine": False},

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from common import data_argument, load, machine
-from elbmf import ELBMF
+from elbmf import ELBMF, Printed
 from elbmf.boolean.metrics import hamming_loss, measures
 from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-PAPER: dict[str, Any] = {"kappa": 0.005, "lam": 0.001, "rate": 1.0033, "max_iter": 1500}
+PAPER: dict[str, Any] = {"schedule": Printed(0.005, 0.001, 1.0033), "max_iter": 1500}
 REAL = {
     "mushroom": 20,
     "chess": 20,

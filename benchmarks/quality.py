@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from common import data_argument, load, machine, names
-from elbmf import ELBMF
+from elbmf import ELBMF, Printed
 from elbmf.boolean.metrics import hamming_loss, relative_loss
 from elbmf.datasets import make_tiles
 
@@ -22,10 +22,11 @@ def convergence(draws: int, first_seed: int, **parameters: Any) -> None:
     for seed in range(first_seed, first_seed + draws):
         tiles = make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=seed)
         truth = hamming_loss(tiles.A, tiles.U, tiles.V)
-        settings = {"kappa": 0.01, "random_state": seed}
-        model = ELBMF(5, lam=0.02, rate=1.05, max_iter=300, **settings).fit(tiles.A)
+        schedule = Printed(0.01, 0.02, 1.05)
+        model = ELBMF(5, schedule=schedule, max_iter=300, random_state=seed).fit(tiles.A)
         printed.append((model.history_["gap"][-1], model.reconstruction_err_ / truth))
-        model = ELBMF(5, lam=1, rate=1, max_iter=1000, **settings).fit(tiles.A)
+        schedule = Printed(0.01, lam=1, rate=1)
+        model = ELBMF(5, schedule=schedule, max_iter=1000, random_state=seed).fit(tiles.A)
         constant.append(model.history_["gap"].min())
         model = ELBMF(5, random_state=seed, **parameters).fit(tiles.A)
         default.append((model.history_["gap"][-1], model.reconstruction_err_ / truth))

@@ -66,7 +66,7 @@ class Fits:
         if process.wait():
             raise SystemExit(f"{' '.join(self._command)} failed")
         model = load_model(self.output)
-        preparing = time.perf_counter() - began - model.info["seconds"]
+        preparing = time.perf_counter() - began - model.info.seconds
         self._preparing = min(self._preparing, preparing)
         return model
 
@@ -105,7 +105,7 @@ class Fits:
 
 def same(model: SavedModel, expected: SavedModel) -> bool:
     """Tell whether the factors are the same, and the trace but for the time."""
-    histories = [dict(each.info["history"]) for each in (model, expected)]
+    histories = [dict(each.info.history) for each in (model, expected)]
     for history in histories:
         del history["seconds"]
     return (
@@ -114,7 +114,7 @@ def same(model: SavedModel, expected: SavedModel) -> bool:
             for one, two in ((model.U, expected.U), (model.V, expected.V))
         )
         and histories[0] == histories[1]
-        and model.info["stages"] == expected.info["stages"]
+        and model.info.stages == expected.info.stages
     )
 
 
@@ -129,7 +129,7 @@ def compare(name: str, matrix: Path, arguments: argparse.Namespace) -> bool:
         for _ in range(arguments.repeats):
             for checkpoint in (False, True):
                 models.append(fits.fit(checkpoint=checkpoint))
-                seconds[checkpoint].append(models[-1].info["seconds"])
+                seconds[checkpoint].append(models[-1].info.seconds)
         expected = models[0]
         good = all(same(model, expected) for model in models)
         plain, kept = (min(each) for each in seconds.values())

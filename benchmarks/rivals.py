@@ -12,16 +12,17 @@ from elbmf import Binaps, OrM, Primp, RoundedNMF, compare
 from elbmf.boolean.metrics import hamming_loss
 from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS, BooleanFactorizer
+from elbmf.estimators import method as method_of
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 # Beside the defaults: each refined, and settings whose figures the documentation tells.
 VARIANTS: dict[str, Callable[..., BooleanFactorizer]] = {
-    **METHODS,
-    "elbmf, not refined": lambda *k, **other: METHODS["elbmf"](*k, refine=False, **other),
+    **{name: method_of(name) for name in METHODS},
+    "elbmf, not refined": lambda *k, **other: method_of("elbmf")(*k, refine=False, **other),
     **{
-        f"{name}, refined": lambda *k, method=method, **other: method(*k, refine=True, **other)
-        for name, method in METHODS.items()
+        f"{name}, refined": lambda *k, name=name, **other: method_of(name)(*k, refine=True, **other)
+        for name in METHODS
         if name != "elbmf"
     },
     "primp, κ=0.1": lambda *k, **other: Primp(*k, kappa=0.1, **other),

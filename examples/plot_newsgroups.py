@@ -13,8 +13,8 @@ Components are groups of posts that share words: a topic, a signature, a long qu
 # %%
 # ``newsgroups20`` is a matrix of 18,647 posts × 5,000 words, made from what
 # ``sklearn.datasets.fetch_20newsgroups`` downloads by ``CountVectorizer(binary=True,
-# stop_words="english", max_features=5000)`` and kept by ``elbmf.datasets.save_prepared``, with the
-# group as a label of the rows. What comes out in the end:
+# stop_words="english", max_features=5000)`` and kept by ``elbmf.paper.catalog.save_prepared``, with
+# the group as a label of the rows. What comes out in the end:
 #
 # .. image:: /screens/newsgroups.png
 #    :alt: The report of newsgroups, one component open: words of cryptography

@@ -1,14 +1,19 @@
-"""What all tests share."""
+"""What all tests share: examples that are the same for everyone, and what markers mean."""
+
+import os
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from strategies import TIMES
 
 # The first example of a test may compile a kernel: no deadline. The examples are the same in every
 # run, for everyone; `make random` draws others.
 settings.register_profile(
     "fixed",
     deadline=None,
-    max_examples=60,
+    max_examples=60 * TIMES,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -17,6 +22,44 @@ settings.register_profile(
     "random", parent=settings.get_profile("fixed"), derandomize=False, print_blob=True
 )
 settings.load_profile("fixed")
+
+# What tests with a marker need that is not in the extra `test`, and the extra that has it.
+NEEDS = {
+    "browser": ("test-browser", ["selenium"]),
+    "cluster": ("test-cluster", ["dask", "distributed"]),
+    "docs": ("test-all", ["sphinx", "dask", "torch", "anndata"]),
+    "formats": ("test-formats", ["anndata", "h5py", "polars", "pyarrow"]),
+    "torch": ("test-torch", ["torch"]),
+}
+
+
+def lacking(marker):
+    """Say what tests with a marker need and this environment does not have."""
+    extra, packages = NEEDS[marker]
+    missing = [package for package in packages if find_spec(package) is None]
+    return missing and f"needs {', '.join(missing)}: pip install -e '.[{extra}]'"
+
+
+def pytest_configure(config):
+    """Refuse to skip anything where all is to be run, as in `make test`."""
+    reasons = [reason for marker in NEEDS if (reason := lacking(marker))]
+    if reasons and os.environ.get("ELBMF_EXTRAS") == "required":
+        raise pytest.UsageError("\n".join(reasons))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
+    for marker in NEEDS:
+        if reason := lacking(marker):
+            for item in items:
+                if item.get_closest_marker(marker):
+                    item.add_marker(pytest.mark.skip(reason=reason))
+    if hasattr(config, "workerinput"):
+        # Side by side, those that take long come first, so that none is left at the end.
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -1,10 +1,41 @@
-"""Matrices and factors for property tests: every shape and density that has ever been awkward."""
+"""Matrices and factors for property tests: every shape and density that has ever been awkward.
+
+Beside them, what property tests share: how many examples, and how far sums may be apart.
+"""
+
+import os
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from elbmf.boolean.coverage import Weights
+
+# `make random EXAMPLES=10` draws ten times as many examples as each test asks for.
+TIMES = int(os.environ.get("ELBMF_EXAMPLES", "1"))
+
+
+def examples(count, **more):
+    """Let a property be tried on so many examples, or a multiple of that in `make random`."""
+    return settings(max_examples=count * TIMES, **more)
+
+
+def rounding(magnitude, dtype=np.float64):
+    """How far two sums may be apart that add the same terms in other orders.
+
+    Rounding errors are as large as the terms, not as the sum: where terms cancel, a sum near zero
+    has no correct digit. So the tolerance is absolute.
+
+    Parameters
+    ----------
+    magnitude : float
+        Sum of the absolute values of the terms.
+    dtype : dtype
+        What they are summed in.
+    """
+    return 64 * float(np.finfo(dtype).eps) * float(magnitude)
+
 
 densities = st.sampled_from([0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.95, 1.0])
 

@@ -121,7 +121,7 @@ def trace() -> Any:
         warnings.simplefilter("ignore")
         fits = {
             "annealed": (ELBMF(4, **options), BLUE),
-            "constant": (ELBMF(4, kappa=0.01, lam=0.02, rate=1.0, **options), ORANGE),
+            "constant": (ELBMF(4, schedule=Printed(rate=1.0), **options), ORANGE),
         }
         for name, (model, color) in fits.items():
             history = model.fit(A).history_
@@ -198,7 +198,8 @@ def rounding() -> Any:
         kept.update(U=state.U.copy(), Vt=state.Vt.copy())
         return bool(state.iteration >= 12)
 
-    ELBMF(4, kappa=0.001, lam=0.001, rate=1.01, refine=False, random_state=0, callback=look).fit(A)
+    schedule = Printed(0.001, 0.001, 1.01)
+    ELBMF(4, schedule=schedule, refine=False, random_state=0, callback=look).fit(A)
     steps = np.linspace(0.02, 0.98, 49)
     costs = threshold_costs(BooleanMatrix.from_array(A), kept["U"], kept["Vt"], steps) / A.nnz
     figure, axes = panels(2, height=3.0, width_ratios=[1, 1.2])

@@ -8,6 +8,7 @@ import numpy as np
 
 from elbmf import Asso, Primp, RoundedNMF
 from elbmf.estimators import METHODS
+from elbmf.estimators import method as method_of
 from pictures.style import (
     BLUE,
     EXTRA,
@@ -34,7 +35,7 @@ def _thresholds(ax: Any, A: Any, model: Any) -> None:
 
 
 def _costs(ax: Any, A: Any, model: Any) -> None:
-    costs = METHODS["grecond"](None).fit(A).history_["cost"]
+    costs = method_of("grecond")(None).fit(A).history_["cost"]
     curve_axis(ax, "ones left, by concepts", "concepts").plot(
         np.arange(len(costs) + 1), [A.nnz, *costs], color=BLUE
     )
@@ -60,7 +61,7 @@ def _relaxed_entries(method: type, ax: Any, A: Any, model: Any) -> None:
 
 
 def _by_rows_seen(ax: Any, A: Any, model: Any) -> None:
-    stream = METHODS["sofa"](_COMPONENTS)
+    stream = method_of("sofa")(_COMPONENTS)
     seen, losses = [], []
     rows = np.random.default_rng(0).permutation(A.shape[0])
     for start in range(0, len(rows), 4):
@@ -98,7 +99,7 @@ _OWN: dict[str, Callable[[Any, Any, Any], None]] = {
 def rival(name: str) -> Any:
     """Draw the data, what a method makes of it, and its own panel."""
     A = noisy_tiles(noise=0.08)
-    model = METHODS[name](_COMPONENTS, random_state=0).fit(A)
+    model = method_of(name)(_COMPONENTS, random_state=0).fit(A)
     figure, axes = panels(3, height=2.75)
     show_ones(axes[0], A.toarray(), "tiles under noise")
     covered = model.inverse_transform(model.membership_).toarray()
@@ -115,8 +116,8 @@ def together() -> Any:
     figure, axes = panels(1, height=4.2)
     axes[0].remove()
     grid = figure.subplots(2, len(METHODS) // 2).ravel()
-    for ax, (name, method) in zip(grid, METHODS.items(), strict=True):
-        model = method(_COMPONENTS, random_state=0).fit(A)
+    for ax, name in zip(grid, METHODS, strict=True):
+        model = method_of(name)(_COMPONENTS, random_state=0).fit(A)
         covered = model.inverse_transform(model.membership_).toarray()
         loss = model.reconstruction_err_ / A.nnz
         show_errors(ax, A.toarray(), covered, f"{name}: {loss:.3f}")

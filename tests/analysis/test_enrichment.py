@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 
@@ -12,6 +12,7 @@ from elbmf.analysis.enrichment import NamedSet, enrichment
 from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import read_gmt
+from strategies import examples
 
 NAMES = list("abcdefghij")
 
@@ -78,7 +79,7 @@ def named_components(draw):
     return V, [list(np.array(NAMES)[each]) for each in members]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     named_components(),
     st.sampled_from(["all", "annotated"]),

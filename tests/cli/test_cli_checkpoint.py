@@ -59,7 +59,7 @@ def test_a_killed_fit_is_resumed_to_the_same_result(elbmf, kill):
     assert_same_factors("model", "unbroken")
     # The result is saved: nothing is left, and the next fit is a new one.
     assert not Path("kept").exists()
-    noted = load_model("model").info["parameters"]
+    noted = load_model("model").info.parameters
     assert not {"checkpoint", "checkpoint_every"} & noted.keys()
 
 

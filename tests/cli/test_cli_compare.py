@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet
 import pytest
 from scipy import sparse
 
@@ -23,6 +22,7 @@ from elbmf.io.records import write_records
 from elbmf.utils.progress import FitProgress
 from terminals import Terminal
 from troubled import Raises, Slow
+from waiting import PATIENCE
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
 COMPARE = ("compare", "noisy.npz", "-k", 3)
@@ -86,6 +86,7 @@ def test_json_and_csv_have_what_fits_done_directly_have(elbmf: Any) -> None:
             assert line[name] == ("" if value is None else str(value))
 
 
+@pytest.mark.slow
 def test_a_table_in_spite_of_methods_that_go_wrong(
     elbmf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_table_in_spite_of_methods_that_go_wrong(
     ]
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_table_of_what_is_finished(start: Any, tmp_path: Path) -> None:
     values = sparse.csr_array(np.random.default_rng(0).random((500, 300)) < 0.1)
     write(tmp_path / "noise.npz", LabelledMatrix(values))
@@ -121,7 +123,7 @@ def test_ctrl_c_leaves_a_table_of_what_is_finished(start: Any, tmp_path: Path) -
         if b"grecond: finished" in line:
             break
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert [line.split()[0] for line in out.decode().splitlines()] == ["method", "grecond"]
     assert b"Interrupted: without elbmf\n" in err
@@ -169,7 +171,8 @@ def test_tables_round_trip(tmp_path: Path, suffix: str) -> None:
     if suffix == "json":
         assert json.loads(path.read_text()) == records
     elif suffix == "parquet":
-        assert pyarrow.parquet.read_table(path).to_pylist() == records
+        parquet = pytest.importorskip("pyarrow.parquet")
+        assert parquet.read_table(path).to_pylist() == records
     else:
         with open(path, newline="") as stream:
             lines = list(csv.DictReader(stream, delimiter="," if suffix == "csv" else "\t"))

@@ -9,6 +9,7 @@ import pytest
 from elbmf.io import load_model, read
 
 
+@pytest.mark.slow
 def test_demo(elbmf: Any) -> None:
     result = elbmf("demo")
     assert result.code == 0

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
 import pytest
 
 from elbmf.io import load_model, save_model
@@ -51,7 +50,8 @@ def test_more_sets_than_are_shown(elbmf: Any, model: str) -> None:
 
 def _written(path: str) -> list[dict[str, Any]]:
     if path.endswith(".parquet"):
-        return pyarrow.parquet.read_table(path).to_pylist()
+        parquet = pytest.importorskip("pyarrow.parquet")
+        return parquet.read_table(path).to_pylist()
     if path.endswith(".json"):
         return json.loads(Path(path).read_text())
     with open(path, newline="") as stream:

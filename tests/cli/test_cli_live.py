@@ -15,6 +15,7 @@ from elbmf.cli.progress import Progress
 from elbmf.io import load_model
 from elbmf.relaxation.palm import State
 from terminals import Terminal
+from waiting import PATIENCE, wait_until
 
 pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
 
@@ -22,9 +23,9 @@ pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
 ENDLESS = ("-k", 5, "--seed", 0, "--kappa", 0, "--lam", 0, "--tol", 0, "--max-iter", 10**9)
 
 
-def _read_until(descriptor: int, wanted: bytes, seconds: float = 60) -> bytes:
+def _read_until(descriptor: int, wanted: bytes) -> bytes:
     seen = b""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while wanted not in seen:
         assert time.monotonic() < end, seen
         try:
@@ -42,6 +43,7 @@ def terminal() -> Any:
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_on_a_terminal_progress_is_shown_and_interrupted(
     start: Any, noise: Path, terminal: tuple[int, int]
 ) -> None:
@@ -51,7 +53,7 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     seen = _read_until(ours, b" left")
     process.send_signal(signal.SIGINT)
     seen += _read_until(ours, b"Interrupted after epoch")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     text = seen.decode()
     assert "epoch 1  relative loss " in text
@@ -59,26 +61,39 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     assert "Stopping after this step" in text
     assert "relative loss" in out.decode()
     assert "\r" not in out.decode()
-    info = load_model(noise.parent / "out").info
+    info = load_model(noise.parent / "out").info.to_json()
     assert info["interrupted"] is True
     assert info["stop_reason"] == "interrupted"
     assert info["n_iter"] == len(info["history"]["epoch"])
 
 
-def _wait_for_the_fit(process: Any) -> None:
-    """Wait until the log says that the data was read, then for a few epochs."""
+def _start_fit(start: Any, noise: Path, then: str) -> Any:
+    """Start a fit, and wait until its first epoch is told, on which it does something more."""
+    folder = noise.parent
+    (folder / "sitecustomize.py").write_text(
+        "import pathlib, time\n"
+        "from elbmf.cli import progress\n"
+        "observe = progress.Progress.__call__\n"
+        "def tell(self, state):\n"
+        f"    pathlib.Path({str(folder / 'told')!r}).touch()\n"
+        f"    return {then}\n"
+        "progress.Progress.__call__ = tell\n"
+    )
+    command = ("fit", noise, *ENDLESS, "-o", folder / "out", "-v")
+    process = start(*command, pythonpath=str(folder))
+    wait_until((folder / "told").exists, process)
     line = process.stderr.readline()
     assert "500×300" in line.decode(), line
-    time.sleep(1)
+    return process
 
 
+@pytest.mark.slow
 def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise: Path) -> None:
-    process = start("fit", noise, *ENDLESS, "-o", noise.parent / "out", "-v")
-    _wait_for_the_fit(process)
+    process = _start_fit(start, noise, "observe(self, state)")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    epoch = load_model(noise.parent / "out").info["n_iter"]
+    epoch = load_model(noise.parent / "out").info.n_iter
     folder = noise.parent / "out"
     assert f"Interrupted after epoch {epoch}: saved what was found so far to {folder}" in (
         err.decode()
@@ -88,21 +103,15 @@ def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise
     assert b"relative loss" in out
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_ends_at_once(start: Any, tmp_path: Path, noise: Path) -> None:
     # A callback that does not come back in time plays a very long epoch.
-    script = tmp_path / "sitecustomize.py"
-    script.write_text(
-        "import time\n"
-        "from elbmf.cli import progress\n"
-        "progress.Progress.__call__ = lambda self, state: time.sleep(60)\n"
-    )
-    process = start("fit", noise, *ENDLESS, "-o", tmp_path / "out", "-v", pythonpath=str(tmp_path))
-    _wait_for_the_fit(process)
+    process = _start_fit(start, noise, f"time.sleep({PATIENCE})")
     process.send_signal(signal.SIGINT)
     assert process.stderr.readline() == b"\n"
     assert b"Ctrl-C again" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == b""
     assert err == b"elbmf: aborted\n"
@@ -122,7 +131,7 @@ def test_an_interrupt_in_this_process(elbmf: Any, noise: Path, monkeypatch: Any)
     assert result.code == 130
     assert result.json["interrupted"] is True
     assert "Interrupted after epoch 3: saved what was found so far to out\n" in result.err
-    assert load_model("out").info["n_iter"] == 3
+    assert load_model("out").info.n_iter == 3
     assert signal.getsignal(signal.SIGINT) is before
 
 

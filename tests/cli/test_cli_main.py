@@ -15,6 +15,7 @@ from elbmf import __version__
 from elbmf.cli import main, registry
 from elbmf.cli.flags.parameters import as_flag
 from elbmf.errors import InputError, Placeholder, Setting, parts_of, worded
+from waiting import PATIENCE
 
 
 def test_version(elbmf: Any) -> None:
@@ -185,6 +186,7 @@ def test_the_long_help_has_what_the_short_one_leaves_out(elbmf: Any) -> None:
     assert shown <= {line.split()[0] for line in long.out.splitlines() if line.startswith("  -")}
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:
     # More than a pipe holds, so that writing must fail.
     rows = "\n".join("1,0" for _ in range(100_000))
@@ -195,11 +197,11 @@ def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:
     process.stdout.readline()
     process.stdout.close()
     process.stdout = None
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (0, b"")
 
 
 def test_the_module_is_the_program(start: Any) -> None:
     process = start("--version", stderr=subprocess.STDOUT)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert out.decode() == f"elbmf {__version__}\n"

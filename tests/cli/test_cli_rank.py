@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from elbmf.cli.progress import RankProgress
 from elbmf.cli.text import ranks as text
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
+from elbmf.io.model_info import RankChoice
 from elbmf.ranks import path as ranks
+from waiting import PATIENCE, wait_until
 
 QUICK = ("--effort", 0.1, "--max-iter", 30)
 RANK = ("rank", "groups.npz", "--max", 5, *QUICK)
@@ -70,7 +71,7 @@ def test_the_model_is_one_like_those_of_fit(elbmf: Any) -> None:
     assert "\n3 components chosen by description length (MDL) among ranks up to 5\n" in text
     assert "epochs" not in text
     assert "bits saved" in text
-    info = load_model("out/model").info
+    info = load_model("out/model").info.to_json()
     assert info["rank_search"] == {"criterion": "mdl", "n_components": 3, "highest": 5}
     assert info["parameters"]["n_components"] == 3
     assert len(info["bits_saved"]) == 3
@@ -185,14 +186,14 @@ def test_parameters_from_a_file_and_a_threshold(elbmf: Any, groups: LabelledMatr
     assert elbmf("rank", "counts.npy", "--max", 5, "--config", "p.toml").code == 0
     assert elbmf(*RANK, "--seed", 0).code == 0
     assert _table("counts.ranks") == _table("groups.ranks")
-    assert load_model("counts.ranks/model").info["parameters"]["binarize"] == 2
+    assert load_model("counts.ranks/model").info.parameters["binarize"] == 2
 
 
 def test_a_word_for_the_threshold(elbmf: Any, groups: LabelledMatrix) -> None:
     np.save("counts.npy", 3 * groups.values.toarray())
     Path("p.toml").write_text("effort = 0.1\nmax-iter = 30\nseed = 0\nbinarize = 'quantile:0.9'\n")
     assert elbmf("rank", "counts.npy", "--max", 2, "--config", "p.toml").code == 0
-    info = load_model("counts.ranks/model").info
+    info = load_model("counts.ranks/model").info.to_json()
     assert info["parameters"]["binarize"] == "quantile:0.9"
     assert info["binarize_limits"] == [0.0] * groups.shape[1]
     assert info["data"]["ones"] == groups.values.sum()
@@ -354,33 +355,26 @@ def test_an_interrupt_before_any_rank(elbmf: Any, monkeypatch: Any) -> None:
     assert elbmf(*RANK).code == 0
 
 
-def _wait_for(condition: Any, process: Any, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
+@pytest.mark.slow
 def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) -> None:
     folder, unbroken = noise.parent / "out", noise.parent / "unbroken"
     command = ("rank", noise, "--max", 5, "--effort", 0.2, "--max-iter", 30)
     process = start(*command, "-o", folder)
-    _wait_for(lambda: len(list(folder.glob("steps/*.npz"))) >= 2, process)
+    wait_until(lambda: len(list(folder.glob("steps/*.npz"))) >= 2, process)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert out.startswith(b"rank ")
     assert f"Interrupted: finished ranks are kept in {folder}; ".encode() in err
     assert b"\r" not in err
     done = {path: path.stat().st_mtime_ns for path in folder.glob("steps/*.npz")}
     again = start(*command, "-o", folder)
-    out, err = again.communicate(timeout=300)
+    out, err = again.communicate(timeout=PATIENCE)
     assert again.returncode == 0, err
     assert {path: path.stat().st_mtime_ns for path in done} == done
     seed = json.loads((folder / "ranks.json").read_text())["seed"]
     whole = start(*command, "-o", unbroken, "--seed", seed)
-    expected, err = whole.communicate(timeout=300)
+    expected, err = whole.communicate(timeout=PATIENCE)
     assert whole.returncode == 0, err
     assert out == expected
     assert (folder / "ranks.tsv").read_bytes() == (unbroken / "ranks.tsv").read_bytes()
@@ -391,6 +385,7 @@ def test_a_real_interrupt_and_the_same_command_again(start: Any, noise: Path) ->
         np.testing.assert_array_equal(first[name], second[name])
 
 
+@pytest.mark.slow
 def test_progress_on_a_terminal(start: Any, tmp_path: Path) -> None:
     pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
     ours, theirs = pty.openpty()
@@ -403,7 +398,7 @@ def test_progress_on_a_terminal(start: Any, tmp_path: Path) -> None:
         except OSError:  # the other side has gone
             break
     os.close(ours)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     text = seen.decode()
     assert " of 16 steps  rank " in text
@@ -473,8 +468,8 @@ def test_fit_with_the_number_of_components_chosen(elbmf: Any) -> None:
     model = load_model("out")
     expected = ELBMF("auto", effort=0.1, max_iter=30, random_state=0).fit(read("groups.npz").values)
     np.testing.assert_array_equal(model.V.toarray(), expected.components_)
-    np.testing.assert_allclose(model.info["bits_saved"], expected.bits_saved_)
-    assert model.info["rank_search"] == {"criterion": "mdl", "n_components": 3, "highest": 32}
+    np.testing.assert_allclose(model.info.bits_saved, expected.bits_saved_)
+    assert model.info.rank_search == RankChoice(criterion="mdl", n_components=3, highest=32)
 
 
 def test_an_interrupt_while_the_number_is_chosen(elbmf: Any, monkeypatch: Any) -> None:
@@ -492,7 +487,7 @@ def test_an_interrupt_while_the_number_is_chosen(elbmf: Any, monkeypatch: Any) -
     assert result.code == 130
     assert "Interrupted after epoch 300: saved what was found so far to out\n" in result.err
     assert "components chosen by description length (MDL) among ranks up to 32" in result.out
-    assert load_model("out").info["stop_reason"] == "interrupted"
+    assert load_model("out").info.stop_reason == "interrupted"
 
 
 def test_components_are_told_in_their_order_with_what_they_save(elbmf: Any) -> None:
@@ -501,4 +496,4 @@ def test_components_are_told_in_their_order_with_what_they_save(elbmf: Any) -> N
     assert [each["bits_saved"] for each in result["components"]] == result["bits_saved"]
     text = elbmf("fit", "groups.npz", "-k", 3, "--no-refine", "--seed", 0, "-o", "plain").out
     assert "bits saved" not in text
-    assert "bits_saved" not in load_model("plain").info
+    assert "bits_saved" not in load_model("plain").info.to_json()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elbmf.cli.interrupt import Interrupt
-from elbmf.io import load_model, save_model
+from elbmf.io import ModelInfo, load_model, save_model
 from elbmf.report import page
 
 LABELS = "person\tplace\nann\tnorth\nbob\tnorth\ncy\tnorth\ndee\tsouth\n"
@@ -46,11 +46,11 @@ def test_a_result_alone_is_enough(elbmf: Any, model: str) -> None:
 def test_the_noted_command_makes_the_result_again(elbmf: Any) -> None:
     elbmf("fit", "tiles.csv", "-k", 2, "-o", "model")
     first = load_model("model")
-    command = shlex.split(first.info["command"])
+    command = shlex.split(first.info.command)
     assert command[-2] == "--seed"
     assert elbmf(*command[1:], "--overwrite").code == 0
     again = load_model("model")
-    assert again.info["seed"] == first.info["seed"]
+    assert again.info.seed == first.info.seed
     assert (again.U != first.U).nnz == 0
 
 
@@ -59,9 +59,9 @@ def test_data_is_found_from_anywhere(elbmf: Any, tmp_path: Path, monkeypatch: An
     Path("tiles.csv").rename("data/tiles.txt")
     flags = ["--format", "csv", "--delimiter", ",", "-k", 2, "--seed", 0]
     assert elbmf("fit", "data/tiles.txt", *flags, "-o", "results/one").code == 0
-    noted = load_model("results/one").info["data"]
-    assert noted["path"] == "../../data/tiles.txt"
-    assert noted["options"] == {"format": "csv", "delimiter": ","}
+    noted = load_model("results/one").info.data
+    assert noted.path == "../../data/tiles.txt"
+    assert noted.options == {"format": "csv", "delimiter": ","}
     Path("elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert elbmf("report", tmp_path / "results" / "one", "-o", "here.html").code == 0
@@ -119,7 +119,7 @@ def test_values_are_binarized_as_in_the_fit(elbmf: Any) -> None:
 
 def test_models_of_earlier_versions(elbmf: Any, model: str) -> None:
     saved = load_model(model)
-    saved.info = {"method": "elbmf"}
+    saved.info = ModelInfo(method="elbmf")
     save_model("old", saved)
     result = elbmf("report", "old")
     assert result.code == 0

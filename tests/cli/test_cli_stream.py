@@ -17,6 +17,7 @@ import pytest
 from elbmf.cli.progress import StreamProgress
 from elbmf.io import load_model
 from terminals import Terminal
+from waiting import PATIENCE
 
 FRUIT, TOOLS = "apple pear plum", "saw drill"
 LINES = f"{FRUIT}\n{TOOLS}\n{FRUIT} {TOOLS}\n\n" * 20
@@ -47,7 +48,7 @@ def test_transactions_of_a_file(elbmf, lines, method):
     assert result.code == 0
     assert "80, memberships not kept" in result.out
     assert components(Path("out")) == BOTH
-    info = load_model("out").info
+    info = load_model("out").info.to_json()
     assert info["stream"] == {"rows": 80, "batches": 12, "relative_loss_of_last": 0.0}
     assert info["data"]["shape"] == [80, 5]
     assert info["data"]["ones"] == 200
@@ -67,7 +68,7 @@ def test_tables_have_names_values_and_missing_cells(elbmf, tmp_path):
     result = elbmf("fit", "--stream", "table.csv", "--batch-rows", 4, "--binarize", 1, *OPTIONS)
     assert result.code == 0
     assert components(Path("out")) == {("apple", "pear"), ("saw",)}
-    assert load_model("out").info["data"]["missing"] == 5
+    assert load_model("out").info.data.missing == 5
 
 
 def test_the_other_commands_take_the_model_of_a_stream(elbmf, lines):
@@ -123,6 +124,7 @@ def test_what_cannot_be_read_is_said(elbmf, tmp_path, arguments, parts):
     assert not Path("out").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_waiting_for_rows_saves_what_came(start: Any, tmp_path: Path) -> None:
     process = start(
         "fit", "--stream", "-", "--batch-rows", 40, *OPTIONS, "-v",
@@ -135,7 +137,7 @@ def test_ctrl_c_while_waiting_for_rows_saves_what_came(start: Any, tmp_path: Pat
         seen += os.read(process.stderr.fileno(), 4096)
     time.sleep(0.5)  # so that it waits for more, most likely
     process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=60)
+    _, rest = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert re.search(rb"Interrupted after 8[01] rows", rest)
     assert components(tmp_path / "out") == BOTH

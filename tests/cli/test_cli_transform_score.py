@@ -125,10 +125,10 @@ def test_what_a_binarizer_has_learned_is_used_again(elbmf: Any, how: str, limits
     Path("values.csv").write_text("a,b\n9,0.5\n1,7\n2,\n1,1\n")
     assert elbmf("fit", "values.csv", "--binarize", how, "-k", 2, "-o", "model").code == 0
     model = load_model("model")
-    assert model.info["parameters"]["binarize"] == how
-    assert len(model.info.get("binarize_limits", [])) == limits
+    assert model.info.parameters["binarize"] == how
+    assert len(model.info.binarize_limits) == limits
     result = elbmf("score", "model", "values.csv", "--json")
-    assert result.json["measures"] == model.info["measures"]
+    assert result.json["measures"] == model.info.measures
     assert f"values.csv: read with --binarize {how}, as the data of the model was" in result.err
     # Columns in another order, and one row alone, which is nothing special among itself.
     Path("one.csv").write_text("b,a\n0.5,9\n")
@@ -147,7 +147,7 @@ def test_what_a_binarizer_has_learned_is_used_again(elbmf: Any, how: str, limits
 def test_columns_without_values_have_no_limit(elbmf: Any) -> None:
     Path("values.csv").write_text("a,b\n9,\n1,\n2,\n")
     assert elbmf("fit", "values.csv", "--binarize", "zscore:1", "-k", 1, "-o", "model").code == 0
-    assert load_model("model").info["binarize_limits"][1] is None
+    assert load_model("model").info.binarize_limits[1] is None
     Path("new.csv").write_text("a,b\n9,9\n")
     assert elbmf("score", "model", "new.csv", "--json").json["data"]["ones"] == 1
 
@@ -164,7 +164,7 @@ def test_score_of_the_training_data_uses_the_saved_rows(elbmf: Any, model: str) 
     result = elbmf("score", model, "tiles.csv", "--json")
     assert result.err == ""
     assert result.json["transformed"] is False
-    assert result.json["measures"] == load_model(model).info["measures"]
+    assert result.json["measures"] == load_model(model).info.measures
     assert result.json["data"] == {"file": "tiles.csv", "shape": [5, 5], "ones": 10, "missing": 0}
 
 
@@ -223,14 +223,14 @@ def test_transform_weighs_errors_as_the_model_does(
 ) -> None:
     fit = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "weighted")
     assert elbmf(*fit, "--extra-weight", extra_weight).code == 0
-    assert load_model("weighted").info["measures"]["loss"] == 0
+    assert load_model("weighted").info.measures["loss"] == 0
     memberships = _transformed(elbmf, "weighted", HALF)
     np.testing.assert_array_equal(memberships.sum(axis=1), [members, 1])
 
 
 def test_models_without_weights_weigh_all_errors_alike(elbmf: Any, model: str) -> None:
     saved = load_model(model)
-    del saved.info["parameters"]["extra_weight"]
+    del saved.info.parameters["extra_weight"]
     save_model("old", saved)
     expected = _transformed(elbmf, model, NEW)
     np.testing.assert_array_equal(_transformed(elbmf, "old", NEW), expected)

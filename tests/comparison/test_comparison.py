@@ -5,8 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from elbmf import Asso, GreConD, compare
+from elbmf import ELBMF, Asso, GreConD, compare
+from elbmf.binarizers import ZScoreBinarizer
 from elbmf.boolean.metrics import measures
 from elbmf.comparison import Comparison, Progress, Result, ranked
 from elbmf.comparison.child import small_like
@@ -14,9 +16,12 @@ from elbmf.comparison.handover import Job, save_data
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS
+from elbmf.estimators import method as method_of
 from elbmf.kernels.compiling import CompileTimer, kernel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from troubled import Endless, IsKilled, Raises, RunsOutOfMemory, Slow
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("comparison")]
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
 MISSING = np.random.default_rng(0).random(TILES.A.shape) < 0.02
@@ -55,7 +60,7 @@ def troubled():
 def _direct(name):
     method, _, refined = name.partition("+")
     parameters = {**PARAMETERS[method], **({"refine": True} if refined else {})}
-    return METHODS[method](4, random_state=3, **parameters).fit(TILES.A, missing=MISSING)
+    return method_of(method)(4, random_state=3, **parameters).fit(TILES.A, missing=MISSING)
 
 
 def test_figures_are_those_of_fits_done_directly(compared):
@@ -142,7 +147,7 @@ def test_the_lowest_loss_comes_first_and_failures_last():
 
 def test_all_methods_take_part_by_default():
     comparison = Comparison(TILES.A, 3, refine=True)
-    twice = [name for name in METHODS if not METHODS[name]().refine]
+    twice = [name for name in METHODS if not method_of(name)().refine]
     assert set(comparison.estimators) == {*METHODS, *(f"{name}+refine" for name in twice)}
     seeds = {each.random_state for each in comparison.estimators.values()}
     assert seeds == {comparison.random_state}
@@ -218,6 +223,26 @@ def test_data_is_handed_over_as_it_is(tmp_path, missing):
         np.testing.assert_array_equal(
             job.A.missing.to_csr().toarray(), A.missing.to_csr().toarray()
         )
+
+
+def test_parameters_of_any_kind_are_handed_over(tmp_path):
+    A = BooleanMatrix.from_array(TILES.A)
+    save_data(tmp_path, A)
+    init = (np.eye(60, 3), sparse.csr_array(np.eye(3, 50)))
+    given = ELBMF(np.int64(3), init=init, extra_weight=np.inf, binarize=ZScoreBinarizer(cutoff=2.5))
+    Job(A, given, None).save(tmp_path)
+    found = Job.load(tmp_path).estimator
+    assert type(found) is ELBMF
+    assert (found.n_components, found.extra_weight) == (3, np.inf)
+    assert found.binarize.cutoff == 2.5
+    for one, other in zip(found.init, (init[0], init[1].toarray()), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_parameters_that_no_file_can_hold_are_named(tmp_path):
+    job = Job(BooleanMatrix.from_array(TILES.A), ELBMF(2, callback=print), None)
+    with pytest.raises(InputError, match=r"ELBMF\.callback cannot be handed to another process"):
+        job.save(tmp_path)
 
 
 def test_an_empty_matrix_is_handed_over_too(tmp_path):

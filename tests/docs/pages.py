@@ -35,8 +35,8 @@ class Block:
 
 
 def pages():
-    """Return the README and all pages, by their paths from the root."""
-    found = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    """Return the README, CONTRIBUTING and all pages, by their paths from the root."""
+    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
     return {
         path.relative_to(ROOT).as_posix(): path
         for path in found

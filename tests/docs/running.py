@@ -182,7 +182,7 @@ def _check_installation(words):
     assert words[1] == "install"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     for requirement in words[2:]:
-        match = re.fullmatch(rf"(?:\.|{project['name']})(?:\[([\w,]+)\])?", requirement)
+        match = re.fullmatch(rf"(?:\.|{project['name']})(?:\[([\w,-]+)\])?", requirement)
         assert match, requirement
         for extra in filter(None, (match[1] or "").split(",")):
             assert extra in project["optional-dependencies"], extra

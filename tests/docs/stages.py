@@ -127,6 +127,13 @@ STAGES = {
         two_groups,
         words={"compare data.csv": "compare data.csv --methods grecond", **_FEW, "30": "3"},
     ),
+    "CONTRIBUTING.md": Stage(
+        not_run={
+            ".venv/bin/python -m pytest -q tests/boolean": "runs within the tests",
+            "pip install pre-commit": _NETWORK,
+            "pre-commit install --install-hooks -t pre-commit -t pre-push": _NETWORK,
+        }
+    ),
     "docs/binarize.md": Stage(numbers, words={"20": "2", "30": "2"}),
     "docs/compare.md": Stage(
         noisy_and_clean,
@@ -168,7 +175,7 @@ STAGES = {
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),
     "docs/method.md": Stage(),
-    "docs/extending/regularizer.md": Stage(),
+    "docs/extending/regularizer.md": Stage(two_groups),
     "docs/extending/method.md": Stage(two_groups),
     "docs/extending/engine.md": Stage(),
     "docs/extending/format.md": Stage(two_groups),

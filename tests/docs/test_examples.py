@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from elbmf.paper.catalog import prepared_sets
+from real_data import prepared
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
+
+pytestmark = pytest.mark.docs
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 
@@ -22,11 +24,11 @@ def test_there_are_some():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_ends_in_something_to_look_at(path, tmp_path, monkeypatch):
     for name in re.findall(r"^# Needs the data set (\w+)\.$", path.read_text("utf-8"), re.M):
-        if name not in prepared_sets():
-            pytest.skip(f"the data set {name} is not prepared on this machine")
+        monkeypatch.setenv("ELBMF_DATA", str(prepared(name).parent))
     monkeypatch.chdir(tmp_path)
     pyplot.switch_backend("agg")
     try:

@@ -10,6 +10,7 @@ from elbmf.estimators import METHODS
 
 # Folders of the package whose files are named without it.
 _PACKAGE = ROOT / "src" / "elbmf"
+_ROOMS = sorted(path.parent.name for path in _PACKAGE.glob("*/__init__.py"))
 
 # What the build makes: pictures by name, and the gallery.
 _PICTURES = re.compile(r"_pictures/([\w-]+)\.svg$")
@@ -42,10 +43,8 @@ def test_links_lead_somewhere(name, monkeypatch):
 def test_files_exist(name):
     text = pages()[name].read_text("utf-8")
     named = re.findall(r"(?<![\w/.])((?:benchmarks|tests|docs|examples|elbmf)/[\w./-]+\.\w+)", text)
-    named += re.findall(
-        r"`((?:io|engines|estimators|kernels|cli|binarizers|datasets)/[\w./]*)`", text
-    )
-    named += re.findall(r"\(`(\w+\.py)`", text)
+    named += re.findall(rf"`((?:{'|'.join(_ROOMS)})/[\w./]*)`", text)
+    named += re.findall(r"`(\w+\.py)`", text)
     for file in named:
         places = (ROOT / file, ROOT / "src" / file, _PACKAGE / file)
         assert any(place.exists() for place in places), file

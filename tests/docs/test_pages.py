@@ -8,6 +8,8 @@ from pages import ROOT, blocks, pages
 from running import Runner
 from stages import STAGES, registries_restored
 
+pytestmark = pytest.mark.docs
+
 PAGES = {
     name: [block for block in blocks(path.read_text("utf-8")) if not block.is_directive]
     for name, path in pages().items()

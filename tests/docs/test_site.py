@@ -14,6 +14,8 @@ from pages import DOCS, ROOT
 import elbmf
 from elbmf.cli.registry import COMMANDS
 
+pytestmark = pytest.mark.docs
+
 # Modules whose public names the reference has.
 _MODULES = sorted(
     re.search(r"automodule:: ([\w.]+)", page.read_text("utf-8"))[1]
@@ -22,9 +24,9 @@ _MODULES = sorted(
 )
 
 
+@pytest.mark.slow
 def test_the_site(tmp_path):
     """One test, so that it is built once: all but the gallery, whose examples take their time."""
-    pytest.importorskip("sphinx", reason="sphinx is not installed: pip install 'elbmf[docs]'")
     # A copy, for the build writes beside the pages; pictures that are there need not be drawn.
     made = shutil.ignore_patterns("gallery", "__pycache__")
     shutil.copytree(DOCS, tmp_path / "docs", ignore=made)

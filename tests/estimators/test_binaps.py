@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -18,7 +18,7 @@ from elbmf.estimators.rivals.kernels.autoencoder import (
     train_epochs,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 
@@ -46,7 +46,7 @@ def patterns(X, hidden):
     one=costs,
     zero=costs,
 )
-@settings(max_examples=200)
+@examples(200)
 def test_gradients(case, k, seed, share, one, zero):
     X, hidden = case
     m = X.shape[1]
@@ -69,7 +69,7 @@ def test_gradients(case, k, seed, share, one, zero):
 
 
 @given(case=masked_arrays(small, small), k=st.sampled_from([1, 3, 6, 70]), seed=seeds, zero=costs)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_training(case, k, seed, zero):
     X, hidden = case
     n, m = X.shape
@@ -95,7 +95,7 @@ def test_training(case, k, seed, zero):
 
 
 @given(seed=seeds, k=units)
-@settings(max_examples=20)
+@examples(20)
 def test_weights_are_binarised_as_likely_as_they_are_large(seed, k):
     generator = np.random.default_rng(seed)
     weights = generator.choice([0.0, 0.3, 1.0], (400, k))

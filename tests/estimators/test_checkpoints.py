@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elbmf import ELBMF, Primp, RankSearch, RoundedNMF
@@ -34,10 +34,10 @@ from elbmf.relaxation.engines import open_engine
 from elbmf.relaxation.half_step import Iterate
 from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
-from elbmf.relaxation.schedules import Annealed
+from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Search
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 TILES = make_tiles((70, 50), 5, height=(10, 20), noise=0.1, random_state=0).A
 
@@ -92,7 +92,7 @@ def assert_same(model, expected):
     after=st.integers(1, 5),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_epochs_go_on_from_their_iterates(
     masked, with_missing, k, beta, balance, weight, dtype, after, seed
 ):
@@ -131,7 +131,7 @@ def test_epochs_go_on_from_their_iterates(
 
 
 @given(A=boolean_arrays(), k=st.integers(2, 5), at=st.floats(0, 1), seed=st.integers(0, 99))
-@settings(max_examples=15)
+@examples(15)
 def test_a_search_goes_on_from_any_place(A, k, at, seed):
     local = LocalSearch(BooleanMatrix.from_array(A))
     n, m = A.shape
@@ -171,9 +171,15 @@ def test_a_search_goes_on_from_any_place(A, k, at, seed):
 
 FITS = {
     "elbmf": (ELBMF, {"max_iter": 30}),
-    "float64, full trace": (ELBMF, {"max_iter": 30, "dtype": "float64", "trace": "full"}),
+    "float64, full trace": (
+        ELBMF,
+        {"max_iter": 30, "schedule": Annealed(dtype="float64"), "trace": "full"},
+    ),
     "weighted, n_init": (ELBMF, {"max_iter": 20, "extra_weight": 2, "n_init": 3}),
-    "printed, not refined": (ELBMF, {"max_iter": 20, "rate": 1.3, "refine": False, "n_init": 2}),
+    "printed, not refined": (
+        ELBMF,
+        {"max_iter": 20, "schedule": Printed(rate=1.3), "refine": False, "n_init": 2},
+    ),
     "from below": (ELBMF, {"max_iter": 20, "extra_weight": np.inf, "init": "random"}),
     "primp": (Primp, {"max_iter": 30, "refine": True}),
     "rounded nmf": (RoundedNMF, {"max_iter": 30, "trace": "full"}),
@@ -192,7 +198,7 @@ def fit(request):
 
 @pytest.mark.filterwarnings("ignore:Stopped after")
 @given(data=st.data())
-@settings(max_examples=4, deadline=None)
+@examples(4)
 def test_a_fit_that_is_killed_anywhere_goes_on_to_the_same_end(fit, tmp_path_factory, data):
     make, missing, expected, reports = fit
     folder = tmp_path_factory.mktemp("checkpoint")
@@ -318,10 +324,27 @@ def test_given_factors_and_functions_are_known_again(tmp_path):
     def rate(t):
         return 1.2**t
 
-    killed(tmp_path, at=12, init=start, rate=rate)
+    killed(tmp_path, at=12, init=start, schedule=Printed(rate=rate))
     start = tuple(factor.copy() for factor in start)
-    _, reports = resumed(tmp_path, init=start, rate=rate)
+    _, reports = resumed(tmp_path, init=start, schedule=Printed(rate=rate))
     assert reports[0].iteration == 11
+
+
+@pytest.mark.filterwarnings("ignore:Stopped after")
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({"schedule": Printed(rate=1.1)}, "rate"),
+        ({"schedule": Printed(rate=1.2, balance=True)}, "schedule"),
+        ({"schedule": None}, "rate"),
+        ({"regularizer": ELB("paper")}, "prox"),
+        ({"regularizer": "bowl"}, "regularizer"),
+    ],
+)
+def test_another_schedule_or_regularizer_is_another_fit(tmp_path, other, named):
+    killed(tmp_path, at=12, schedule=Printed(rate=1.2))
+    with pytest.raises(OtherFitError, match=named):
+        resumed(tmp_path, **{"schedule": Printed(rate=1.2)} | other)
 
 
 def test_another_fit_takes_over_a_folder_whose_fit_has_ended(tmp_path, unbroken):
@@ -469,7 +492,7 @@ def test_rows_are_written_block_by_block(tmp_path):
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_damage_is_seen(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("damaged")
     with_examples(folder, 1, 2)
@@ -557,36 +580,35 @@ def test_a_newer_version_is_told(tmp_path, monkeypatch):
 
 
 SCRIPT = """
-import sys
+import os, signal, sys
 import numpy as np
 from elbmf import ELBMF
 
+def kill(state):
+    if sys.argv[3] == str(state.iteration):
+        os.kill(os.getpid(), signal.SIGKILL)
+
 A = np.random.default_rng(0).random((200, 100)) < 0.1
 model = ELBMF(8, max_iter=200, effort=0.3, random_state=0)
-model.set_params(checkpoint=sys.argv[1], checkpoint_every=5).fit(A)
+model.set_params(checkpoint=sys.argv[1], checkpoint_every=5, callback=kill).fit(A)
 np.savez(sys.argv[2], U=model.membership_, V=model.components_)
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_goes_on(tmp_path):
     package = str(Path(sys.modules["elbmf"].__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": package}
 
-    def start(folder, result):
-        arguments = [sys.executable, "-c", SCRIPT, str(folder), str(result)]
-        return subprocess.Popen(arguments, env=environment)
+    def run(folder, result, killed_at):
+        arguments = [sys.executable, "-c", SCRIPT, folder, result, str(killed_at)]
+        return subprocess.run(arguments, env=environment).returncode
 
     kept = tmp_path / "kept"
-    process = start(kept, tmp_path / "never.npz")
-    until = time.monotonic() + 60
-    # The first is written before the first epoch.
-    while len(list(kept.glob("*.json"))) < 2 and time.monotonic() < until:
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    assert run(kept, tmp_path / "never.npz", 12) == -signal.SIGKILL
     assert not (tmp_path / "never.npz").exists()
     assert has_checkpoint(kept)
-    assert start(kept, tmp_path / "resumed.npz").wait() == 0
+    assert run(kept, tmp_path / "resumed.npz", None) == 0
     A = np.random.default_rng(0).random((200, 100)) < 0.1
     expected = ELBMF(8, max_iter=200, effort=0.3, random_state=0).fit(A)
     with np.load(tmp_path / "resumed.npz") as found:

@@ -1,6 +1,7 @@
 """What is ELBMF's own: parameters, schedules, stopping, the trace, restarts."""
 
 import logging
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,14 +10,20 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import naive
-from elbmf import ELBMF
+from elbmf import ELBMF, Annealed, Printed
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
+from elbmf.relaxation.palm import ipalm
+from elbmf.relaxation.regularizers import ELB, REGULARIZERS, ElasticNet
 from elbmf.relaxation.rounding import round_by_loss
+from elbmf.relaxation.schedules import Schedule
+from elbmf.utils.tuning import TUNING
+from strategies import rounding
 
 SMALL = make_tiles((40, 30), 3, height=(5, 10), noise=0.05, random_state=0)
-PAPER = {"kappa": 0.01, "lam": 0.02, "rate": 1.05}
+PAPER = {"schedule": Printed(kappa=0.01, lam=0.02, rate=1.05)}
+PRINTED = {"regularizer": ELB("paper"), "schedule": Printed(0.01, 0.02, 1.05, dtype="float64")}
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +54,8 @@ def test_printed_parameters_end_almost_boolean_by_epoch_300(convergence):
 
 
 def test_constant_regularisation_never_ends_boolean(convergence):
-    with pytest.warns(ConvergenceWarning, match=r"stalled.*gap of 0\..*leave kappa"):
-        model = ELBMF(5, kappa=0.01, lam=1, rate=1, max_iter=1000, random_state=0).fit(
+    with pytest.warns(ConvergenceWarning, match=r"stalled.*gap of 0\..*leave the schedule"):
+        model = ELBMF(5, schedule=Printed(0.01, 1, 1), max_iter=1000, random_state=0).fit(
             convergence.A
         )
     assert model.history_["gap"].min() > 0.05
@@ -89,7 +96,8 @@ def test_runs_are_several_unless_said_otherwise(parameters, runs):
 
 @pytest.mark.parametrize("ones", [0, 10**9])
 def test_large_data_gets_one_run(ones, monkeypatch):
-    monkeypatch.setattr("elbmf.estimators.elbmf._ONES_FOR_SEVERAL_RUNS", ones)
+    tuning = replace(TUNING, ones_for_several_runs=ones)
+    monkeypatch.setattr("elbmf.search.portfolio.TUNING", tuning)
     model = ELBMF(3, max_iter=20, refine=False, random_state=0).fit(SMALL.A)
     assert len(model.run_losses_) == (3 if ones else 1)
 
@@ -103,9 +111,7 @@ def test_default_schedule_ends_boolean_within_any_number_of_epochs(max_iter):
 
 def test_the_result_without_refinement_is_the_rounded_iterate():
     with pytest.warns(ConvergenceWarning):
-        model = ELBMF(
-            3, **PAPER, prox="paper", max_iter=20, refine=False, dtype="float64", random_state=0
-        ).fit(SMALL.A)
+        model = ELBMF(3, **PRINTED, max_iter=20, refine=False, random_state=0).fit(SMALL.A)
     seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
     generator = np.random.default_rng(seed)
     U, Vt = generator.random((40, 3)), generator.random((30, 3))
@@ -124,7 +130,7 @@ def test_own_initial_factors_are_the_start():
         seen.append((state.U.copy(), state.Vt.T.copy()))
         return True
 
-    ELBMF(3, **PAPER, prox="paper", init=(U, V), dtype="float64", callback=look).fit(SMALL.A)
+    ELBMF(3, **PRINTED, init=(U, V), callback=look).fit(SMALL.A)
     A = SMALL.A.toarray().astype(float)
     expected = next(naive.palm(A, U, V, 1, 0.01, 0.02, 1.05))
     assert len(seen) == 1
@@ -158,18 +164,14 @@ def test_initial_factors_are_checked(init, message):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"kappa": -0.1},
-        {"lam": -1},
-        {"rate": 0.99},
-        {"beta": 1},
-        {"beta": -0.1},
-        {"prox": "nearest"},
-        {"step": "large"},
+        {"regularizer": "hinge"},
+        {"regularizer": ELB},
+        {"schedule": "printed"},
+        {"schedule": Printed},
         {"init": "zeros"},
         {"n_init": 0},
         {"max_iter": 0},
         {"tol": -1},
-        {"dtype": "float16"},
         {"trace": "all"},
         {"n_jobs": 0},
         {"callback": 3},
@@ -198,33 +200,37 @@ def test_parameters_are_checked(parameters):
 
 
 def test_rate_may_be_a_callable():
-    settings = {"kappa": 0.01, "lam": 0.02, "max_iter": 100, "random_state": 0}
+    def fitted(rate):
+        schedule = Printed(kappa=0.01, lam=0.02, rate=rate)
+        return ELBMF(3, schedule=schedule, max_iter=100, random_state=0).fit(SMALL.A)
+
     with pytest.warns(ConvergenceWarning):
-        power = ELBMF(3, rate=1.05, **settings).fit(SMALL.A)
+        power = fitted(1.05)
     with pytest.warns(ConvergenceWarning):
-        called = ELBMF(3, rate=lambda t: 1.05**t, **settings).fit(SMALL.A)
+        called = fitted(lambda t: 1.05**t)
     np.testing.assert_allclose(called.history_["lam"], power.history_["lam"])
     np.testing.assert_array_equal(called.components_, power.components_)
     with pytest.raises(InputError, match=r"rate must return a number ≥ 0.*got nan for t=1"):
-        ELBMF(3, rate=lambda _: np.nan, **settings).fit(SMALL.A)
+        fitted(lambda _: np.nan)
 
 
 def test_any_rate_is_survived():
     for rate in (1.5, 1e10, 1e300, lambda _: np.inf):
-        model = ELBMF(3, kappa=0.01, lam=0.02, rate=rate, random_state=0).fit(SMALL.A)
+        model = ELBMF(3, schedule=Printed(rate=rate), random_state=0).fit(SMALL.A)
         assert model.history_["gap"][-1] <= 1e-6
         assert np.isfinite(model.history_["relaxed_loss"]).all()
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [{"kappa": 5.0, "prox": "alternative"}, {"kappa": 1e300, "prox": "paper"}, {"lam": 1e300}],
+    ("coefficients", "prox"),
+    [({"kappa": 5.0}, "alternative"), ({"kappa": 1e300}, "paper"), ({"lam": 1e300}, "exact")],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_absurd_coefficients_are_survived(parameters):
+def test_absurd_coefficients_are_survived(coefficients, prox):
     X = np.random.default_rng(0).random((30, 20)) < 0.3
     for dtype in ("float32", "float64"):
-        model = ELBMF(3, max_iter=60, dtype=dtype, random_state=0, **parameters).fit(X)
+        how = {"regularizer": ELB(prox), "schedule": Printed(**coefficients, dtype=dtype)}
+        model = ELBMF(3, max_iter=60, random_state=0, **how).fit(X)
         assert np.isfinite(model.history_["gap"]).all()
         assert np.isfinite(model.history_["relaxed_loss"]).all()
 
@@ -234,12 +240,14 @@ def test_a_loose_tolerance_does_not_call_a_plateau_boolean():
     model = ELBMF(5, random_state=0, n_init=1, refine=False, tol=1e-3).fit(X)
     assert model.history_["gap"][-1] <= 1e-3
     with pytest.warns(ConvergenceWarning):
-        ELBMF(5, kappa=0, lam=0, rate=1, tol=1e-3, random_state=0).fit(X)
+        ELBMF(5, schedule=Printed(0, 0, 1), tol=1e-3, random_state=0).fit(X)
 
 
 def test_zero_lambda_stays_zero_at_an_infinite_rate():
     with pytest.warns(ConvergenceWarning):
-        model = ELBMF(3, lam=0, rate=1e300, max_iter=30, random_state=0).fit(SMALL.A)
+        model = ELBMF(3, schedule=Printed(lam=0, rate=1e300), max_iter=30, random_state=0).fit(
+            SMALL.A
+        )
     assert not model.history_["lam"].any()
 
 
@@ -264,7 +272,8 @@ def test_full_trace_adds_loss_gap_and_hamming_process():
     products = [naive.boolean_product(U, V) for U, V in rounded]
     losses = np.array([np.sum(A != B) for B in products])
     np.testing.assert_array_equal(history["rounded_loss"], losses)
-    np.testing.assert_allclose(history["loss_gap"], np.abs(history["relaxed_loss"] - losses))
+    gaps = np.abs(history["relaxed_loss"] - losses)
+    np.testing.assert_allclose(history["loss_gap"], gaps, rtol=0, atol=rounding(A.size))
     flips = [np.mean(a != b) for a, b in pairwise(products)]
     np.testing.assert_allclose(history["hamming"], np.concatenate([[0], np.cumsum(flips)]))
 
@@ -293,7 +302,8 @@ def test_runs_end_when_nothing_is_left_to_gain():
 def test_float64_on_request():
     seen = []
     for dtype in ("float32", "float64"):
-        ELBMF(3, dtype=dtype, callback=lambda s: seen.append(s.U.dtype) or True).fit(SMALL.A)
+        schedule = Annealed(dtype=dtype)
+        ELBMF(3, schedule=schedule, callback=lambda s: seen.append(s.U.dtype) or True).fit(SMALL.A)
     assert seen == [np.float32, np.float64]
 
 
@@ -303,12 +313,8 @@ def test_float64_on_request():
 def test_all_variants_find_clean_tiles(step, prox, beta):
     model = ELBMF(
         3,
-        kappa=0.01,
-        lam=0.02,
-        rate=1.02,
-        step=step,
-        prox=prox,
-        beta=beta,
+        schedule=Printed(0.01, 0.02, 1.02, step=step, beta=beta),
+        regularizer=ELB(prox),
         max_iter=1500,
         random_state=0,
     ).fit(SMALL.truth)
@@ -455,7 +461,7 @@ def test_search_parameters_have_defaults():
     assert parameters["effort"] == 1
     assert parameters["time_limit"] is None
     assert parameters["extra_weight"] == 1
-    changed = ELBMF(effort=0.5, time_limit=3, extra_weight=np.inf)
+    changed = ELBMF(effort=0.5, time_limit=3, extra_weight=np.inf, schedule=Printed(rate=1.1))
     assert clone(changed).get_params() == changed.get_params()
 
 
@@ -485,3 +491,122 @@ def test_a_callback_ends_the_fit_whichever_run_is_the_best():
     model = ELBMF(3, n_init=5, random_state=0, callback=stop).fit(SMALL.A)
     assert model.stop_reason_ == "callback"
     assert reports[-1].run == 3
+
+
+# --- regularizers and schedules ---
+
+
+TILES = make_tiles((60, 45), 6, height=(8, 24), noise=0.3, overlap=True, random_state=2).A
+
+# What came out, and after how many epochs, when κ, λ, ν, β, the operator and the step rule were
+# parameters of ELBMF itself, and giving κ, λ or ν changed start, inertia and balancing.
+RECORDED = {
+    "kappa": ({"schedule": Printed(kappa=0.02)}, 612, 500, 73, 111),
+    "all three": (
+        {"schedule": Printed(0.01, 0.02, 1.02), "max_iter": 800},
+        *(612, 800, 73, 112),
+    ),
+    "runs": ({"schedule": Printed(0.005, 0.001, 1.03), "n_init": 3}, 452, 500, 83, 102),
+    "svd": ({"schedule": Printed(lam=0.02, rate=1.05), "init": "svd"}, 540, 399, 104, 59),
+    "inertia and step": (
+        {"schedule": Printed(rate=1.04, beta=0.5, step="authors")},
+        *(603, 483, 96, 83),
+    ),
+    "printed operator": (
+        {
+            "schedule": Printed(rate=1.05, dtype="float64"),
+            "regularizer": ELB("paper"),
+            "max_iter": 200,
+        },
+        *(738, 200, 66, 111),
+    ),
+    "alternative operator": (
+        {
+            "schedule": Printed(rate=1.05),
+            "regularizer": ELB("alternative"),
+            "max_iter": 200,
+        },
+        *(688, 200, 52, 30),
+    ),
+    "default": ({}, 423, 482, 98, 82),
+    "other inertia": ({"schedule": Annealed(beta=0.3)}, 431, 478, 104, 78),
+    "authors' step": ({"schedule": Annealed(step="authors")}, 418, 390, 101, 76),
+    "double": ({"schedule": Annealed(dtype="float64")}, 429, 488, 107, 79),
+    "callable": (
+        {"schedule": Printed(rate=lambda t: 1 + t / 50), "max_iter": 300},
+        *(556, 300, 76, 102),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_schedules_do_what_the_parameters_they_replace_did(name):
+    parameters, *expected = RECORDED[name]
+    model = ELBMF(6, refine=False, random_state=0, **parameters).fit(TILES)
+    U, V = model.membership_, model.components_
+    assert [model.reconstruction_err_, model.n_iter_, U.sum(), V.sum()] == expected
+
+
+def test_a_regularizer_is_an_object_or_a_name(monkeypatch):
+    settings = {"max_iter": 60, "refine": False, "random_state": 0}
+    for name, kind in REGULARIZERS.items():
+        by_name = ELBMF(3, regularizer=name, **settings).fit(SMALL.A)
+        as_object = ELBMF(3, regularizer=kind(), **settings).fit(SMALL.A)
+        np.testing.assert_array_equal(by_name.components_, as_object.components_)
+
+    class Twice(ElasticNet):
+        def formula(self, xp, x, kappa, lam):
+            return super().formula(xp, x, 2 * kappa, lam)
+
+        operator = None
+
+    monkeypatch.setitem(REGULARIZERS, "twice", Twice)
+    seen = []
+
+    def look(state):
+        seen.append(state.U.sum())
+
+    for regularizer in ("elastic_net", "twice"):
+        ELBMF(3, regularizer=regularizer, n_init=1, callback=look, **settings).fit(SMALL.A)
+    assert seen[30] > seen[90]
+
+
+def test_a_schedule_says_what_goes_with_it(monkeypatch):
+    starts = []
+
+    def spied(engine, U, Vt, **options):
+        told = [options[name] for name in ("beta", "balance", "step")]
+        starts.append((np.asarray(Vt.current[:]).max(), *told))
+        return ipalm(engine, U, Vt, **options)
+
+    monkeypatch.setattr("elbmf.estimators.relaxer.ipalm", spied)
+    mixed = Printed(beta=0.5, balance=True, step="authors", start_scale=1e-3)
+    for schedule in (None, Annealed(), Printed(), mixed, Annealed(balance=False, start="random")):
+        ELBMF(3, schedule=schedule, callback=lambda _: True, random_state=0).fit(SMALL.A)
+    scales, *told = zip(*starts, strict=True)
+    assert [round(np.log10(scale)) for scale in scales] == [-3, -3, 0, -3, -3]
+    assert list(zip(*told, strict=True)) == [
+        (0.9, True, "spectral"),
+        (0.9, True, "spectral"),
+        (0.0, False, "spectral"),
+        (0.5, True, "authors"),
+        (0.9, False, "spectral"),
+    ]
+
+
+def test_a_schedule_of_your_own():
+    class Constant(Schedule):
+        def strength(self, t, lipschitz):
+            return Annealed(9).strength(8, lipschitz)
+
+    kappas = []
+
+    def look(state):
+        kappas.append(state.strength.kappa)
+
+    with pytest.warns(ConvergenceWarning):
+        ELBMF(
+            3, schedule=Constant(beta=0.5), max_iter=5, refine=False, callback=look, random_state=0
+        ).fit(SMALL.A)
+    assert kappas == [Annealed(9).strength(8, 1.0).kappa] * 5

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -12,7 +12,7 @@ from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
 from elbmf.estimators import Asso, GreConD
 from elbmf.estimators.rank_search import RankSearch
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 
@@ -33,7 +33,7 @@ def same_factors(model, U, V):
 
 
 @given(A=boolean_arrays(sides, small), k=st.one_of(st.none(), st.integers(1, 20)))
-@settings(max_examples=200)
+@examples(200)
 def test_grecond_is_the_printed_algorithm(A, k):
     model = GreConD(k).fit(sparse.csr_array(A))
     same_factors(model, *naive.grecond(A, k))
@@ -43,13 +43,13 @@ def test_grecond_is_the_printed_algorithm(A, k):
 
 
 @given(A=boolean_arrays(st.integers(1, 8), longer), k=st.integers(1, 3))
-@settings(max_examples=40)
+@examples(40)
 def test_grecond_on_rows_of_several_words(A, k):
     same_factors(GreConD(k).fit(A), *naive.grecond(A, k))
 
 
 @given(case=masked_arrays(small, small), k=st.one_of(st.none(), st.integers(1, 5)))
-@settings(max_examples=100)
+@examples(100)
 def test_grecond_with_missing_entries(case, k):
     A, missing = case
     model = GreConD(k).fit(A, missing=missing)
@@ -91,7 +91,7 @@ def test_grecond_takes_as_many_as_an_exact_factorization_needs():
     penalty=st.sampled_from([0.4, 1.0, 3.0]),
     transpose=st.sampled_from([False, True, "auto"]),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_asso_is_the_described_algorithm(A, k, threshold, penalty, transpose):
     model = Asso(k, threshold=threshold, penalty_weight=penalty, transpose=transpose)
     model.fit(sparse.csr_array(A))
@@ -108,14 +108,14 @@ def test_asso_is_the_described_algorithm(A, k, threshold, penalty, transpose):
 
 
 @given(A=boolean_arrays(small, longer), k=st.integers(1, 3), threshold=thresholds)
-@settings(max_examples=20)
+@examples(20)
 def test_asso_on_rows_of_several_words(A, k, threshold):
     model = Asso(k, threshold=threshold, transpose=False).fit(A)
     same_factors(model, *naive.asso(A, k, threshold, Weights()))
 
 
 @given(case=masked_arrays(small, small), k=st.integers(1, 5), threshold=thresholds)
-@settings(max_examples=100)
+@examples(100)
 def test_asso_with_missing_entries(case, k, threshold):
     A, missing = case
     model = Asso(k, threshold=threshold, transpose=False).fit(A, missing=missing)

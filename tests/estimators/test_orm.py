@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -24,7 +24,7 @@ from elbmf.estimators.rivals.kernels.sampling import (
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels.coordinate_descent import share_cells
 from elbmf.search.local import LocalSearch
-from strategies import starts
+from strategies import examples, starts
 
 dispersions = st.sampled_from([0.0, 0.3, 1.0, 2.5, 9.0])
 priors = st.sampled_from([0.5, 0.5, 0.2, 0.9])
@@ -76,7 +76,7 @@ def sampled(A, U, V, lam, prior, seed, side, missing=None, *, by_counts, cut=0):
     by_counts=st.booleans(),
     cut=st.floats(0, 1),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_a_sweep_is_what_counting_wrong_cells_says(case, lam, prior, seed, side, by_counts, cut):
     A, missing, U, V = case
     bits, wrong = sampled(
@@ -109,7 +109,7 @@ def chance_of_flip(log_ratio):
 
 
 @given(case=starts(length=8), lam=dispersions, pair=st.tuples(priors, priors), place=seeds)
-@settings(max_examples=150)
+@examples(150)
 def test_each_update_is_in_detailed_balance_with_the_posterior(case, lam, pair, place):
     """π(x)·p(x → y) = π(y)·p(y → x), with π multiplied up cell by cell."""
     A, missing, U, V = case
@@ -173,7 +173,7 @@ def test_where_nothing_is_known_samples_are_those_of_the_priors():
 
 
 @given(case=starts(components=st.sampled_from([1, 5, 70])))
-@settings(max_examples=30)
+@examples(30)
 def test_packing_and_counting_of_bits(case):
     _, _, U, _ = case
     memberships = pack(U)
@@ -189,7 +189,7 @@ def test_packing_and_counting_of_bits(case):
 
 
 @given(case=starts(), seed=seeds)
-@settings(max_examples=60)
+@examples(60)
 def test_a_chain_starts_from_components_that_gain(case, seed):
     A, missing, U, _ = case
     local = LocalSearch(BooleanMatrix.from_array(A, missing=missing))
@@ -223,7 +223,7 @@ def test_components_of_no_use_are_started_anew():
 
 @example(seed=0, noise=0.0)
 @given(seed=st.integers(0, 1000), noise=st.sampled_from([0.0, 0.05, 0.1, 0.3]))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_the_answer_is_not_the_empty_one(seed, noise):
     """To which chains that start from random bits go on such data."""
     tiles = make_tiles((40, 30), 5, height=(5, 10), noise=noise, random_state=seed)

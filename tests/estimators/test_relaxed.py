@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.decomposition import NMF
@@ -14,7 +14,7 @@ from elbmf.errors import InputError
 from elbmf.estimators import ELBMF, Primp, RoundedNMF
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.relaxation.regularizers import Primp as LambdaShaped
-from strategies import masked_arrays
+from strategies import examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 
@@ -145,7 +145,7 @@ def test_negative_coefficients_are_refused():
     init=st.sampled_from(["svd", "random"]),
     epochs=st.sampled_from([1, 20, 300]),
 )
-@settings(max_examples=10)
+@examples(10)
 def test_primp_takes_the_best_of_all_thresholds(case, k, init, epochs):
     A, missing = case
     model = Primp(k, init=init, max_iter=epochs, random_state=0)
@@ -218,7 +218,7 @@ def test_the_relaxed_loss_is_that_of_other_solvers():
     balance=st.booleans(),
     init=st.sampled_from(["svd", "random"]),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_nmf_is_clamped_and_rounded(case, k, balance, init):
     A, missing = case
     model = RoundedNMF(k, balance=balance, init=init, max_iter=30, random_state=0)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -17,7 +17,7 @@ from elbmf.estimators import Sofa
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.rivals.kernels.sketches import Merging, Sketches, count_in, merge_into
 from elbmf.search.local import describe
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 
@@ -51,7 +51,7 @@ rows_of_columns = st.lists(st.sets(st.integers(0, 40), max_size=12), max_size=40
 
 
 @given(rows=rows_of_columns, size=st.integers(1, 25), split=st.integers(0, 40))
-@settings(max_examples=200)
+@examples(200)
 def test_sketches_count_as_exactly_as_they_promise(rows, size, split):
     """However the rows are split over two sketches that are merged in the end."""
     sketches = empty_sketches(2, 2 * size)
@@ -196,7 +196,7 @@ sides = st.sampled_from([1, 2, 7, 12, 25])
 
 
 @given(A=boolean_arrays(sides, sides), k=st.integers(1, 8), parameters=parameters)
-@settings(max_examples=150)
+@examples(150)
 def test_sofa_is_the_described_algorithm(A, k, parameters):
     model = Sofa(k, **parameters).fit(sparse.csr_array(A))
     V = naive_components(A, k, **parameters)
@@ -205,7 +205,7 @@ def test_sofa_is_the_described_algorithm(A, k, parameters):
 
 
 @given(case=masked_arrays(sides, sides), k=st.integers(1, 4), parameters=parameters)
-@settings(max_examples=100)
+@examples(100)
 def test_sofa_with_missing_entries(case, k, parameters):
     A, missing = case
     model = Sofa(k, **parameters).fit(A, missing=missing)
@@ -226,7 +226,7 @@ def test_sofa_on_many_rows_of_several_words(max_centers):
 
 
 @given(A=boolean_arrays(sides, sides), cuts=st.lists(st.integers(0, 25), max_size=4))
-@settings(max_examples=50)
+@examples(50)
 def test_how_the_rows_are_cut_changes_nothing(A, cuts):
     whole = Sofa(3, max_centers=5).fit(A)
     model = Sofa(3, max_centers=5)

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from io_helpers import tables
 from scipy import sparse
@@ -21,12 +21,9 @@ from elbmf.io.spill import Spill, keys_of, positions, sort_spill
 from elbmf.matrix.array_files import ArrayWriter
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import DiskMatrix
+from strategies import examples
 
-SETTINGS = settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+SETTINGS = examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TINY = LabelledMatrix(sparse.csr_array(np.eye(3, dtype=bool)), ["a", "b", "c"], ["x", "y", "z"])
 
 
@@ -351,7 +348,7 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr(streaming, "sort_spill", interrupted)
     with pytest.raises(KeyboardInterrupt):
         to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.npz", "a.matrix"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.matrix", "a.npz"]
     assert_stored(DiskMatrix(tmp_path / "a.matrix"), TINY)
 
 

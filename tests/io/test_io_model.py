@@ -3,17 +3,19 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from io_helpers import NAMES
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io import SavedModel, load_model, save_model
+from elbmf.io import ModelInfo, SavedModel, load_model, save_model
+from strategies import examples
 
 U = sparse.csr_array(np.array([[1, 0], [1, 1], [0, 0]], dtype=bool))
 V = sparse.csr_array(np.array([[0, 1, 1, 0], [1, 0, 0, 0]], dtype=bool))
@@ -38,9 +40,7 @@ def assert_same(found, expected):
     assert found.column_names == expected.column_names
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_round_trip(tmp_path, data):
     rows, components, columns = (data.draw(st.integers(low, 5)) for low in (1, 0, 1))
@@ -144,13 +144,13 @@ def test_places_that_cannot_be_written(tmp_path, model, monkeypatch):
 
 
 def test_nothing_is_left_of_a_failed_save(tmp_path, model):
-    model.info["oops"] = object()
+    model.info.other["oops"] = object()
     with pytest.raises(InputError, match=r"info\['oops'\].*object"):
         save_model(tmp_path / "m", model)
     assert files(tmp_path) == []
-    del model.info["oops"]
+    del model.info.other["oops"]
     save_model(tmp_path / "m", model)
-    model.info["oops"] = {1: 2}
+    model.info.other["oops"] = {1: 2}
     with pytest.raises(InputError, match="keys must be strings"):
         save_model(tmp_path / "m", model, overwrite=True)
     assert_same(load_model(tmp_path / "m"), model)
@@ -159,7 +159,7 @@ def test_nothing_is_left_of_a_failed_save(tmp_path, model):
 def test_notes_become_plain(tmp_path):
     notes = {"a": np.float64(0.5), "b": np.arange(2), "c": (1, None), "d": float("nan"), "e": True}
     save_model(tmp_path / "m", SavedModel(U, V, info=notes))
-    assert load_model(tmp_path / "m").info == {
+    assert load_model(tmp_path / "m").info.other == {
         "a": 0.5,
         "b": [0, 1],
         "c": [1, None],
@@ -226,6 +226,12 @@ def test_loading_damaged_models(tmp_path, model):
         ("notes", "info must be an object, found 'notes'"),
         ({"data": "a.csv"}, "info.data must be an object, found 'a.csv'"),
         ({"warnings": "beware"}, "info.warnings must be a list, found 'beware'"),
+        ({"warnings": ["a", 1]}, r"info.warnings\[1\] must be text, found 1"),
+        ({"n_iter": True}, "info.n_iter must be a whole number, found True"),
+        ({"seed": 1.5}, "info.seed must be a whole number or text, found 1.5"),
+        ({"data": {"ones": "5"}}, "info.data.ones must be a whole number, found '5'"),
+        ({"measures": {"loss": "low"}}, "info.measures.loss must be a number, found 'low'"),
+        ({"stages": [{"stage": "search"}]}, r"info.stages\[0\].cost is missing"),
     ],
 )
 def test_notes_of_the_wrong_kind_are_refused(tmp_path, model, info, words):
@@ -236,11 +242,42 @@ def test_notes_of_the_wrong_kind_are_refused(tmp_path, model, info, words):
         load_model(tmp_path / "model")
 
 
+OLD_MODELS = sorted((Path(__file__).parent / "models_0_1_0").iterdir())
+
+
+@pytest.mark.parametrize("folder", OLD_MODELS, ids=lambda folder: folder.name)
+def test_models_of_version_0_1_0_keep_all_that_they_note(folder, tmp_path):
+    found = load_model(folder)
+    save_model(tmp_path / "again", found)
+    before, after = (
+        json.loads((place / "model.json").read_text())["info"]
+        for place in (folder, tmp_path / "again")
+    )
+    assert after == before
+    assert found.info.other == found.info.data.other == {}
+
+
+def test_what_models_of_version_0_1_0_note_is_typed():
+    fitted, chosen, streamed, binarized = (
+        load_model(OLD_MODELS[0].parent / name).info
+        for name in ("fitted", "auto", "streamed", "zscored")
+    )
+    assert (fitted.method, fitted.seed, fitted.data.path) == ("elbmf", 1, "../people.csv")
+    assert [each.stage for each in fitted.stages][:2] == ["rounding", "refinement"]
+    assert fitted.measures["loss"] == 1
+    assert (fitted.stream, fitted.rank_search) == (None, None)
+    assert chosen.rank_search is not None
+    assert chosen.rank_search.highest == 8
+    assert streamed.stream is not None
+    assert streamed.stream.rows == 12
+    assert len(binarized.binarize_limits) == 8
+
+
 def test_a_model_may_have_no_notes(tmp_path, model):
     save_model(tmp_path / "model", model)
     path = tmp_path / "model" / "model.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"info": None}))
-    assert load_model(tmp_path / "model").info == {}
+    assert load_model(tmp_path / "model").info == ModelInfo()
 
 
 def test_names_that_no_file_can_hold_are_refused(tmp_path):

@@ -4,18 +4,17 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, given
 from hypothesis import strategies as st
 from io_helpers import NAMES, assert_same, dense, tables
 from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, LabelledMatrix, read, write
+from strategies import examples
 
 NUMERIC = (bool, np.int64, np.float64)
-SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+SETTINGS = examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PLAIN_NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=["Zs", "Cc"], exclude_characters=',;"'),
     min_size=1,

@@ -3,7 +3,6 @@
 import errno
 import os
 import tempfile
-import time
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from elbmf.relaxation.engines.base import TreeSum, merges
 from elbmf.relaxation.starts import UniformRows
 from elbmf.utils.sizes import bytes_of
 from elbmf.utils.text import size_text
+from waiting import wait_until
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,7 @@ def test_the_keeper_lets_mapped_arrays_not_grow(tmp_path):
         before = resident()
         keeper.keep(array)
         array[:] = 1
-        for _ in range(200):
-            if resident() < before + 5_000_000:
-                break
-            time.sleep(0.05)
-        else:
-            pytest.fail("nothing was forgotten")
+        wait_until(lambda: resident() < before + 5_000_000)
     assert (array == 1).all()
 
 
@@ -148,7 +143,7 @@ def test_the_limit_decides(tmp_path, monkeypatch):
     for limit in (None, needed, needed - 1, f"{needed - 1}B"):
         ELBMF(3, random_state=0, max_iter=5, memory_limit=limit, effort=0).fit(A)
     assert placed == [BooleanMatrix, BooleanMatrix, PagedMatrix, PagedMatrix]
-    monkeypatch.setattr("elbmf.estimators.relaxed.available_memory", lambda: 1)
+    monkeypatch.setattr("elbmf.estimators.relaxer.available_memory", lambda: 1)
     stored = store(A, tmp_path / "A.matrix")
     ELBMF(3, random_state=0, max_iter=5, effort=0).fit(stored)
     assert placed[-1] is PagedMatrix

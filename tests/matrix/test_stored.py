@@ -6,7 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elbmf import ELBMF, GreConD
@@ -14,7 +14,7 @@ from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.matrix.array_files import BLOCK, ArrayWriter
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import DiskMatrix, FolderWriter, store
-from strategies import masked_arrays
+from strategies import examples, masked_arrays
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def assert_same(first, second):
 
 
 @given(case=masked_arrays(), wide=st.booleans())
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_stored_comes_back(tmp_path_factory, case, wide):
     cells, mask = case
     if wide:  # more columns than two bytes can number

@@ -12,6 +12,9 @@ from elbmf.errors import InputError
 from elbmf.paper.experiments import Settings, case_study
 from elbmf.paper.experiments.case_study import EXPERIMENT
 
+# What is measured once is looked at by many.
+pytestmark = pytest.mark.xdist_group("case study")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from elbmf import ELBMF
 from elbmf.errors import FileFormatError, InputError
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io import LabelledMatrix, read
 from elbmf.paper.catalog import (
     DATA_SETS,
@@ -31,6 +32,7 @@ from elbmf.paper.catalog import (
 from elbmf.paper.catalog import (
     sets as catalog,
 )
+from strategies import examples
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -61,7 +63,7 @@ def test_an_entry_says_all_there_is_to_know(data_set):
         assert getattr(data_set, field), field
     assert data_set.source.startswith("https://")
     assert json.loads(json.dumps(data_set.as_dict()))["name"] == data_set.name
-    ELBMF(data_set.rank, **data_set.parameters)._validate_params()
+    ELBMF(data_set.rank, **parameters_from_flags(ELBMF, data_set.parameters))._validate_params()
     if not data_set.parameters:
         assert "no parameters" in data_set.remark
     for remote in data_set.downloads:
@@ -95,7 +97,7 @@ def test_names():
 names = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(rows=names, columns=names, data=st.data())
 def test_what_is_saved_is_opened(tmp_path_factory, rows, columns, data):
     folder = tmp_path_factory.mktemp("data") / "new"

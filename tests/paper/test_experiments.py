@@ -238,6 +238,7 @@ def test_regularizers():
     assert middle == pytest.approx({"elb": 0.375, "primp": 0.5, "bowl": 0.5 / 32})
 
 
+@pytest.mark.slow
 def test_convergence(monkeypatch):
     monkeypatch.setattr(convergence, "_EPOCHS", 520)
     experiment = load_experiment("convergence")
@@ -251,6 +252,7 @@ def test_convergence(monkeypatch):
     assert claims[4].plain_holds
 
 
+@pytest.mark.slow
 def test_model_selection(monkeypatch):
     monkeypatch.setattr(model_selection, "_MOST", 3)
     experiment = load_experiment("model-selection")
@@ -280,6 +282,8 @@ def swept():
     }
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("sweeps")
 @pytest.mark.parametrize("name", ["noise", "overlap", "density", "low-noise"])
 def test_sweeps(swept, name):
     rows = swept[name]

@@ -107,6 +107,7 @@ def test_ranks_are_the_papers(tmp_path, name, full, rank):
     assert (row["n"], row["m"]) == (50, 40)
 
 
+@pytest.mark.slow
 def test_methods_run_on_digits_and_refinement_lowers_the_loss():
     task = {"set": "digits", "methods": [REFINED, PLAIN, "sofa"]}
     rows = EXPERIMENT.measure(task, Settings())["results"]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cases import HOSTILE, RESULTS, factors, history, search
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -20,7 +20,7 @@ from elbmf.estimators.saving import saved_model
 from elbmf.io import LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.plots.subject import Subject
-from strategies import boolean_arrays
+from strategies import boolean_arrays, examples
 
 
 def _render(drawn):
@@ -61,7 +61,7 @@ _OF_FACTORS = {
 
 
 @pytest.mark.parametrize("kind", _OF_FACTORS)
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(drawn=_factorizations())
 def test_whatever_the_factors_there_is_a_picture(kind, drawn):
     if kind == "lists" and not drawn[1].shape[1]:
@@ -422,7 +422,7 @@ def test_hostile_names_are_one_short_line_of_text(name):
 
 
 @given(st.text(max_size=200), st.integers(3, 60))
-@settings(max_examples=100)
+@examples(100)
 def test_any_name_can_be_drawn(name, most):
     shown = plots.shown_name(name, most)
     assert shown == "(empty)" or len(shown.replace(r"\$", "$")) <= most

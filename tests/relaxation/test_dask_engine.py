@@ -1,5 +1,6 @@
 """Slabs on the workers of a cluster: the same bits as in memory, whoever is lost on the way."""
 
+import gc
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ from elbmf.boolean.coverage import Weights, component_cover, cover
 from elbmf.boolean.product import pack
 from elbmf.cli import main
 from elbmf.errors import ClusterError, InputError, MissingExtraError
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.matrix.on_disk import store
 from elbmf.relaxation.engines import MemoryEngine, cluster
 from elbmf.relaxation.engines.base import TreeSum
@@ -41,11 +42,14 @@ from elbmf.relaxation.starts import uniform_start
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import refine
 from elbmf.search.on_cluster import ClusterSearch
+from waiting import wait_until
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
+
+pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 
 
 @contextmanager
@@ -160,8 +164,8 @@ def test_a_fit_leaves_what_it_leaves_in_memory(client, shape, options):
     with DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix:
         model = ELBMF(**parameters).fit(matrix)
         U, V = model.membership_, model.components_
-        assert matrix.cover(U, V) == cover(A_with_gaps, U, V)
-        here, there = component_cover(A_with_gaps, U, V), matrix.component_cover(U, V)
+        assert cover(matrix, U, V) == cover(A_with_gaps, U, V)
+        here, there = component_cover(A_with_gaps, U, V), component_cover(matrix, U, V)
         for name in ("rows", "columns", "cells", "covered", "alone"):
             np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
     assert model.reconstruction_err_ == cover(A_with_gaps, U, V).loss
@@ -261,6 +265,19 @@ def test_what_needs_all_the_data_in_one_place_is_refused(client, parameters):
         ELBMF(2).partial_fit(da.ones((20, 10)))
 
 
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_a_matrix_on_a_cluster_has_the_figures_of_one_in_memory(client, shape):
+    values = planted(shape).astype(np.float32)
+    values[np.random.default_rng(1).random(shape) < 0.1] = np.nan
+    here = BooleanMatrix.from_array(values)
+    X = da.from_array(values, chunks=50)
+    with DaskMatrix.from_collection(X, client, cells_per_slab=1) as there:
+        assert as_matrix(there) is there
+        for name in ("shape", "ones", "cells", "known", "n_missing", "density"):
+            assert getattr(there, name) == getattr(here, name), name
+        assert not there.in_one_place
+
+
 def test_a_matrix_by_columns_describes_no_rows(client):
     A = planted((30, 400))
     with DaskMatrix.from_collection(da.from_array(A), client) as matrix:
@@ -303,9 +320,7 @@ def processes(folder, n_workers):
         subprocess.Popen([*one, "--local-directory", folder], **how) for _ in range(n_workers)
     ]
     try:
-        while not file.exists() or not file.read_text():
-            assert scheduler.poll() is None
-            time.sleep(0.05)
+        wait_until(lambda: file.exists() and file.read_text(), scheduler)
         yield json.loads(file.read_text())["address"], scheduler
     finally:
         for process in (*workers, scheduler):
@@ -313,6 +328,7 @@ def processes(folder, n_workers):
             process.wait()
 
 
+@pytest.mark.slow
 def test_the_command_line_on_processes_of_their_own(tmp_path, capsys, monkeypatch):
     A = planted((200, 50))
     folder = tmp_path / "A.matrix"
@@ -458,7 +474,7 @@ def relaxed_while_a_worker_is_killed(client, at, epochs):
             engine, epochs, observe=lambda state: state.iteration == at and kill_a_worker(client)
         )
         assert found == relaxed_in_memory(A, matrix, epochs=epochs)
-        assert matrix.cover(np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
+        assert cover(matrix, np.ones((60, 1), bool), np.ones((1, 900), bool)).hits == A.sum()
 
 
 def refined_while_a_worker_is_killed(client):
@@ -482,10 +498,34 @@ def refined_while_a_worker_is_killed(client):
     assert results[0] == results[1]
 
 
+def test_blocks_that_were_read_are_wanted_no_more(client, monkeypatch):
+    # Else they would be read anew where a worker was lost, which is nowhere, and all wait for it.
+    monkeypatch.setattr(connection, "_PATIENCE", 0.05)
+    gc.collect()
+    gc.disable()  # an answer that is late leaves a cycle of references
+    try:
+        X = da.from_array(planted((60, 900)), chunks=(60, 100)).map_blocks(slowly)
+        with DaskMatrix.from_collection(X, client, cells_per_slab=1):
+            wait_until(lambda: client.run_on_scheduler(reads_left) == [])
+    finally:
+        gc.enable()
+
+
+def slowly(block):
+    time.sleep(0.2)
+    return block
+
+
+def reads_left(dask_scheduler):
+    return [key for key in dask_scheduler.tasks if "_read_blocks" in str(key)]
+
+
+@pytest.mark.slow
 def test_one_of_two_workers_is_killed(client):
     relaxed_while_a_worker_is_killed(client, 20, 60)
 
 
+@pytest.mark.slow
 def test_one_worker_after_the_other_is_killed(monkeypatch):
     # Copies at every occasion, and the trees of many workers.
     monkeypatch.setattr(fleet, "_TIME_FOR_COPIES", np.inf)

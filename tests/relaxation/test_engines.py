@@ -7,14 +7,17 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
+from elbmf import ELBMF
+from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import PagedMatrix, store
 from elbmf.matrix.paging import MemoryKeeper
-from elbmf.relaxation.engines import MemoryEngine
+from elbmf.relaxation.engines import DEVICES, MemoryEngine, SlabEngine, Where, open_engine
+from elbmf.relaxation.engines import ENGINES as ENGINE_TABLE
 from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix
 from elbmf.relaxation.engines.disk import DiskEngine
 from elbmf.relaxation.engines.torch.engine import TorchEngine
@@ -24,7 +27,7 @@ from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed
 from elbmf.relaxation.slabs import cut
 from elbmf.relaxation.starts import UniformRows
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays, rounding
 
 
 @contextmanager
@@ -39,8 +42,8 @@ def on_disk(A, omega, n_jobs):
         yield engine
 
 
-@pytest.fixture(scope="module", autouse=True)
-def cluster():
+@pytest.fixture(scope="module")
+def workers():
     """Two workers in this process; what they start for good is started here."""
     from distributed import Client, LocalCluster
 
@@ -55,6 +58,12 @@ def cluster():
         yield
 
 
+@pytest.fixture(autouse=True)
+def cluster(request):
+    if request.node.get_closest_marker("cluster"):
+        request.getfixturevalue("workers")
+
+
 @contextmanager
 def on_cluster(A, omega):
     with (
@@ -67,13 +76,13 @@ def on_cluster(A, omega):
 
 def on_device(A, omega, share=None):
     """Let the data take all the memory of the device that it wants, or a share of that."""
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'elbmf[torch]'")
     memory = None if share is None else max(1, int(share * 8 * A.ones))
     return TorchEngine(A, omega, "cpu", n_jobs=1, memory=memory)
 
 
 # Each makes an engine for a matrix in which ones have a weight. All these get the same bits.
 EQUAL_ENGINES = {
+    "slabs one by one": lambda A, omega=1.0: SlabEngine(cut(A, omega)),
     "memory, one thread": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 1),
     "memory, threads": lambda A, omega=1.0: MemoryEngine(cut(A, omega), 3),
     "disk, one thread": lambda A, omega=1.0: on_disk(A, omega, 1),
@@ -87,9 +96,17 @@ ENGINES = {
 }
 
 
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES)
+_MARKS = {
+    "dask": [pytest.mark.cluster, pytest.mark.xdist_group("engines")],
+    "torch": [pytest.mark.torch],
+    "torch, small batches": [pytest.mark.torch],
+}
+NAMES = [pytest.param(name, marks=_MARKS.get(name, [])) for name in ENGINES]
+
+
+@pytest.fixture(params=NAMES)
 def make_engine(request):
-    return request.param
+    return ENGINES[request.param]
 
 
 def random_factor(rows, k, seed, inertia=False):
@@ -118,8 +135,8 @@ def half_step(other, beta=0.0, scale=None):
 
 
 @given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99))
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
     matrix = BooleanMatrix.from_array(A)
     lines = A if cut(matrix).streamed_axis == 0 else A.T
@@ -138,8 +155,8 @@ def test_a_sweep_without_a_step_is_a_product(name, A, k, seed):
 
 
 @given(A=boolean_arrays(), k=st.integers(1, 10), seed=st.integers(0, 99), inertia=st.booleans())
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inertia):
     matrix = BooleanMatrix.from_array(A)
     lines = A if cut(matrix).streamed_axis == 0 else A.T
@@ -174,8 +191,8 @@ def test_a_sweep_with_a_step_updates_the_streamed_factor(name, A, k, seed, inert
     seed=st.integers(0, 99),
     omega=st.sampled_from([0.2, 1.0, 6.0]),
 )
-@settings(max_examples=20)
-@pytest.mark.parametrize("name", ENGINES)
+@examples(20)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
     A, mask = case
     matrix = BooleanMatrix.from_array(A, missing=mask)
@@ -200,9 +217,10 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
         lines = lines_of(engine, streamed)
         np.testing.assert_allclose(lines[sure], expected[sure], atol=1e-9)
         np.testing.assert_allclose(product.plain, known.T @ lines, atol=1e-9)
-        residuals = excess * (known - lines @ resident.current.T)
+        losses = excess * (known - lines @ resident.current.T) ** 2
+        magnitude = np.sum(np.abs(excess) * (known + lines @ resident.current.T) ** 2)
         loss = engine.excess_loss(resident.current)
-        assert loss == pytest.approx(np.sum(residuals * (known - lines @ resident.current.T)))
+        assert loss == pytest.approx(np.sum(losses), rel=0, abs=rounding(magnitude))
         if excess.any():
             residuals = excess * (known - lines @ ahead.T)
             np.testing.assert_allclose(product.residual, residuals.T @ lines, atol=1e-9)
@@ -212,17 +230,25 @@ def test_a_sweep_with_weights_adds_the_residuals(name, case, k, seed, omega):
 
 @pytest.mark.parametrize("shape", [(13_000, 700), (700, 13_000)])
 @pytest.mark.parametrize(("density", "omega"), [(0.05, 1.0), (0.05, 4.0), (0.3, 1.0), (0.95, 1.0)])
-def test_engines_get_the_same_bits(shape, density, omega):
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param([name for name in EQUAL_ENGINES if name != "dask"], id="here"),
+        pytest.param(["memory, one thread", "dask"], id="dask", marks=_MARKS["dask"]),
+    ],
+)
+def test_engines_get_the_same_bits(shape, density, omega, names):
     A = np.random.default_rng(0).random(shape) < density
     mask = np.random.default_rng(1).random(shape) < 0.001
     results = []
-    for make in EQUAL_ENGINES.values():
+    for make in map(EQUAL_ENGINES.get, names):
         start = (
             Iterate(UniformRows((length, 5), np.random.default_rng(2), np.float32))
             for length in shape
         )
-        with make(BooleanMatrix.from_array(A, missing=mask), omega) as engine:
-            assert len(engine.matrix.slabs) > 1
+        matrix = BooleanMatrix.from_array(A, missing=mask)
+        assert len(cut(matrix, omega).slabs) > 1
+        with make(matrix, omega) as engine:
             options = {"schedule": Annealed(30), "regularizer": ELB(), "beta": 0.9, "balance": True}
             *_, state = islice(ipalm(engine, *start, **options), 6)
             results.append((state.U.tobytes(), state.Vt.tobytes(), state.loss, state.gap))
@@ -300,3 +326,34 @@ def test_densities_at_which_the_storage_changes(density):
         product, _ = engine.sweep(resident.current, step)
         lines = lines_of(engine, streamed)
         np.testing.assert_allclose(product.plain, A.T.astype(float) @ lines)
+
+
+def registered(monkeypatch, **engines):
+    for name, engine in engines.items():
+        monkeypatch.setitem(ENGINE_TABLE, name, f"{__name__}:{engine.__name__}")
+
+
+class Serial(SlabEngine):
+    devices = ("serial",)
+
+
+class AlsoSerial(Serial):
+    pass
+
+
+def test_an_engine_is_one_line_wherever_it_stands(monkeypatch):
+    A = BooleanMatrix.from_array(np.eye(5))
+    assert isinstance(open_engine(A), MemoryEngine)
+    with pytest.raises(InputError, match="No engine takes a BooleanMatrix with device='serial'"):
+        open_engine(A, where=Where(device="serial"))
+    registered(monkeypatch, serial=Serial)
+    assert "serial" in DEVICES
+    assert type(open_engine(A, where=Where(device="serial"))) is Serial
+    assert isinstance(open_engine(A), MemoryEngine)
+    model = ELBMF(2, max_iter=3, device="serial", random_state=0).fit(A)
+    assert model.n_iter_ > 0
+    registered(monkeypatch, also=AlsoSerial)
+    with pytest.raises(InputError, match=r"Serial and AlsoSerial both take.* priority 10"):
+        open_engine(A, where=Where(device="serial"))
+    monkeypatch.setattr(AlsoSerial, "priority", 11)
+    assert type(open_engine(A, where=Where(device="serial"))) is AlsoSerial

@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -17,7 +17,7 @@ from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.relaxation.slabs import ByteSlab, ComplementSlab, IndexSlab, cut
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 
 def start(shape, k, seed=0):
@@ -62,7 +62,7 @@ def test_inertia_uses_the_two_last_iterates(shape, rule):
 
 
 @given(A=boolean_arrays(), k=st.integers(1, 12), seed=st.integers(0, 99))
-@settings(max_examples=30)
+@examples(30)
 def test_iterates_on_awkward_matrices(A, k, seed):
     U, V = start(A.shape, k, seed)
     # The printed operator jumps at 0 and 1, which awkward matrices hit to the last bit.
@@ -95,7 +95,7 @@ def small_slabs(monkeypatch):
     monkeypatch.setattr("elbmf.relaxation.slabs._ONES_PER_SLAB", 20)
     monkeypatch.setattr("elbmf.relaxation.slabs._ONES_PER_RESIDENT", 1)
     monkeypatch.setattr("elbmf.relaxation.slabs._LINES_PER_BYTE_SLAB", 10)
-    monkeypatch.setattr("elbmf.relaxation.slab._NUMBERS_IN_BLOCK", 64)
+    monkeypatch.setattr("elbmf.relaxation.slabs._NUMBERS_IN_BLOCK", 64)
 
 
 def assert_weighted(A, mask, omega, k, epochs, seed=0, beta=0.0, balance=False, rate=1.05, **how):
@@ -140,7 +140,7 @@ def test_weighted_iterates_equal_the_transcription(
     omega=st.sampled_from([0.1, 0.5, 1.0, 3.0, 10.0]),
     beta=st.sampled_from([0.0, 0.5]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_weighted_iterates_on_awkward_matrices(case, k, seed, omega, beta):
     assert_weighted(*case, omega, k, 5, seed, beta, rate=1.5)
 

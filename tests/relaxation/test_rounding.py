@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -16,7 +16,7 @@ from elbmf.relaxation.rounding import (
     threshold_costs,
 )
 from elbmf.search.local import LocalSearch
-from strategies import starts, weights
+from strategies import examples, starts, weights
 
 
 @given(shape=st.tuples(st.integers(0, 9), st.integers(1, 9)))
@@ -66,7 +66,7 @@ def test_costs_of_all_pairs_of_thresholds(case, weights, grid, seed, sharpness, 
 
 
 @given(case=starts(length=12), seed=st.integers(0, 99), sharpness=st.sampled_from([0, 1, 4]))
-@settings(max_examples=8)
+@examples(8)
 def test_costs_of_a_hundred_thresholds(case, seed, sharpness):
     A, missing, U, V = case
     U, V = relaxed_factors(U, V, seed, sharpness)

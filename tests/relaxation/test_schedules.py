@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from elbmf.errors import InputError
 from elbmf.relaxation.schedules import Annealed, Printed
 
 
@@ -27,3 +28,41 @@ def test_annealed_schedule_grows_geometrically_until_it_rounds(epochs):
     np.testing.assert_allclose(ratios, ratios[0] if ratios.size else 1)
     if epochs > 1:
         assert kappas[0] == 1e-6
+
+
+def test_annealing_spreads_over_the_epochs_of_a_run():
+    assert Annealed().over(30) == Annealed(30)
+    assert Annealed(9).over(30) == Annealed(9)
+    assert Printed().over(30) == Printed()
+    with pytest.raises(InputError, match="must know its epochs"):
+        Annealed().strength(1, 1.0)
+
+
+def test_a_schedule_is_shown_as_what_makes_it_again():
+    for schedule in (Annealed(), Printed(kappa=0.5, start="svd"), Annealed(7, balance=False)):
+        assert eval(repr(schedule)) == schedule
+    assert repr(Printed(lam=3)) == "Printed(lam=3)"
+    assert repr(Annealed(beta=0.9)) == "Annealed()"
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameter", "value", "expected"),
+    [
+        (Printed, "kappa", -0.1, r"\[0.0, inf\)"),
+        (Printed, "kappa", "much", r"\[0.0, inf\)"),
+        (Printed, "lam", float("nan"), r"\[0.0, inf\)"),
+        (Printed, "rate", 0.99, r"\[1.0, inf\) or a callable"),
+        (Printed, "beta", 1, r"\[0.0, 1.0\)"),
+        (Annealed, "beta", -0.1, r"\[0.0, 1.0\)"),
+        (Annealed, "step", "large", "'spectral', 'authors'"),
+        (Annealed, "dtype", "float16", "'float32', 'float64'"),
+        (Annealed, "start", "zeros", "'svd', 'random'"),
+        (Annealed, "start_scale", 0, r"\(0.0, inf\)"),
+        (Annealed, "epochs", 0, r"\[1, inf\)"),
+        (Annealed, "weakest", 0, r"\(0.0, inf\)"),
+    ],
+)
+def test_schedules_are_checked(kind, parameter, value, expected):
+    message = f"{kind.__name__}: {parameter} must be .*{expected}.* got {value!r}"
+    with pytest.raises(InputError, match=message):
+        kind(**{parameter: value})

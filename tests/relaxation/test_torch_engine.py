@@ -23,6 +23,7 @@ from elbmf.relaxation.slabs import cut
 torch = pytest.importorskip(
     "torch", reason="torch is not installed: pip install 'elbmf[torch]'", exc_type=ImportError
 )
+pytestmark = pytest.mark.torch
 tensors = pytest.importorskip("elbmf.relaxation.engines.torch.tensors")
 tensor_cells = pytest.importorskip("elbmf.relaxation.engines.torch.cells")
 

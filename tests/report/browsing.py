@@ -6,12 +6,15 @@ import os
 import shutil
 
 import pytest
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+
+from waiting import PATIENCE
+
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="needs selenium: pip install -e '.[test-browser]'"
+)
+ActionChains, Keys = webdriver.ActionChains, webdriver.Keys
+By = pytest.importorskip("selenium.webdriver.common.by").By
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 
 __all__ = ["Browser", "Keys"]
 
@@ -43,7 +46,8 @@ class Browser:
         for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options, Service(paths["chromedriver"]))
+        self.driver = webdriver.Chrome(options, webdriver.ChromeService(paths["chromedriver"]))
+        self.driver.set_script_timeout(PATIENCE)
         self.folder = folder
 
     def quit(self):
@@ -96,7 +100,9 @@ class Browser:
 
     def until(self, script, *arguments):
         """Wait until a script returns something true, and return it."""
-        return WebDriverWait(self.driver, 20, 0.02).until(lambda _: self.run(script, *arguments))
+        return WebDriverWait(self.driver, PATIENCE, 0.02).until(
+            lambda _: self.run(script, *arguments)
+        )
 
     def one(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
@@ -163,7 +169,7 @@ class Browser:
 
     def other_picture(self, before):
         """Wait for a picture other than one before, and return it."""
-        wait = WebDriverWait(self.driver, 20, 0.02)
+        wait = WebDriverWait(self.driver, PATIENCE, 0.02)
         return wait.until(lambda _: (now := self.picture()) != before and now)
 
     def too_wide(self):

@@ -1,7 +1,6 @@
 """What tests of reports share."""
 
 import pytest
-from browsing import Browser
 from example import full
 
 from elbmf.report.page import render
@@ -9,6 +8,8 @@ from elbmf.report.page import render
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
+    from browsing import Browser
+
     browser = Browser(tmp_path_factory.mktemp("browser"))
     yield browser
     browser.quit()

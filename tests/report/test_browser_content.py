@@ -8,6 +8,7 @@ from elbmf.datasets import load_digits, make_tiles
 from elbmf.estimators import GreConD
 from elbmf.estimators.saving import data_notes, saved_model
 from elbmf.io import SavedModel
+from elbmf.io.model_info import RankChoice
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import Content
@@ -35,11 +36,9 @@ def _digits():
 
 def _with_all():
     model, A = _tiles()
-    model.info |= {
-        "rank_search": {"criterion": "mdl", "n_components": 4, "highest": 5},
-        "history": {"rank": [0, 4, 5], "loss": [9, 3, 2], "mdl": [90.0, 30.0, 31.0]},
-        "command": "elbmf fit tiles.csv -k auto",
-    }
+    model.info.rank_search = RankChoice(criterion="mdl", n_components=4, highest=5)
+    model.info.history = {"rank": [0, 4, 5], "loss": [9, 3, 2], "mdl": [90.0, 30.0, 31.0]}
+    model.info.command = "elbmf fit tiles.csv -k auto"
     labels = KnownLabels(["left", "right", None] * 20, "side")
     members = np.flatnonzero(model.V.toarray()[0])
     sets = [NamedSet("<i>set</i>", "", tuple(COLUMNS[at] for at in members))]

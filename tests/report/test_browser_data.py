@@ -1,27 +1,20 @@
 """Reports of whole data sets in a browser, driven through all that people do there."""
 
-from pathlib import Path
-
 import pytest
 from browsing import Keys
 
 from elbmf import ELBMF
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, SavedModel
-from elbmf.paper.catalog import data_folder, open_prepared, prepared_sets
+from elbmf.paper.catalog import open_prepared
 from elbmf.report import write_report
-
-# Beside the checkout, or where prepared data lies.
-_PLACES = Path(__file__).parents[3] / "shared" / "data", data_folder()
+from real_data import prepared
 
 _ROWS = "return [...document.querySelectorAll('#components-table tbody tr')]"
 
 
 def _real(name, label):
-    found = prepared_sets(_PLACES)
-    if name not in found:
-        pytest.skip(f"the data set {name} is not on this machine")
-    data = open_prepared(found[name])
+    data = open_prepared(prepared(name))
     model = ELBMF(8, max_iter=25, effort=0.02, random_state=0).fit(data.matrix.values)
     return model, data.matrix, data.row_labels[label]
 

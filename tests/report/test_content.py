@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from unpacked import grid_of, lines_of, unpacked
@@ -20,13 +20,15 @@ from elbmf.io import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import store
 from elbmf.ranks.criteria import savings
+from elbmf.relaxation.regularizers import ELB
+from elbmf.relaxation.schedules import Printed
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
 from elbmf.utils.oddities import NO_ZEROS
 from elbmf.utils.text import shortened
-from strategies import boolean_factors, masked_factors
+from strategies import boolean_factors, examples, masked_factors
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -55,7 +57,7 @@ def said(A, U, V, missing=None, info=None, **options):
     return json.loads(json.dumps(made, allow_nan=False))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(masked_factors(max_components=9))
 def test_components_are_counted(drawn):
     A, missing, U, V = drawn
@@ -86,7 +88,7 @@ def test_components_are_counted(drawn):
     assert summary["missing"] == missing.sum()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9), st.integers(1, 5), st.sampled_from([20, 1 << 23]))
 def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
     A, U, V = drawn
@@ -117,7 +119,7 @@ def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
             assert [line for line, _ in lists["near"]] == near
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9), st.sampled_from([3, 1000]))
 def test_lines_say_where_they_are_and_why(drawn, most):
     A, U, V = drawn
@@ -148,7 +150,7 @@ def test_lines_say_where_they_are_and_why(drawn, most):
             assert sorted(unpacked(axis["place"])) == list(range(len(inside)))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(boolean_factors(max_components=9))
 def test_spans_are_the_runs_of_a_component(drawn):
     A, U, V = drawn
@@ -176,7 +178,7 @@ def test_of_many_spans_the_longest_are_kept():
     assert some["row_spans"] == every["row_spans"][:1]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(masked_factors(max_components=5), st.integers(1, 9))
 def test_grids_show_shares_of_their_bins(drawn, side):
     A, missing, U, V = drawn
@@ -445,6 +447,24 @@ def test_pieces_do_not_change_what_is_said(monkeypatch):
     module = sys.modules["elbmf.analysis.support"]  # a function has the same name
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", 40)
     assert document(model, A) == whole
+
+
+def test_the_recipe_of_a_schedule():
+    code = {}
+    for name, more in {
+        "flags": {"kappa": 0.5, "rate": 1.1, "prox": "paper"},
+        "own schedule": {"schedule": "Mine()"},
+        "own regularizer": {"regularizer": "Mine"},
+    }.items():
+        info = {"method": "elbmf", "parameters": {"n_components": 2, **more}}
+        made = said(np.eye(4, 5), np.eye(4, 2), np.eye(2, 5), info=info, limits=Limits())
+        code[name] = made["recipe"]["code"]
+    assert code["own schedule"] is code["own regularizer"] is None
+    namespace = {}
+    exec(code["flags"].replace(".fit(X)", ""), namespace)
+    model = namespace["model"]
+    assert model.schedule == Printed(kappa=0.5, rate=1.1)
+    assert model.regularizer == ELB("paper")
 
 
 def test_the_recipe_and_the_trace():

@@ -10,10 +10,11 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from documents import document, factors, packed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elbmf.report.page import _SCRIPTS, render
+from strategies import examples
 
 STATIC = files("elbmf.report") / "static"
 A, U, V = factors(6, 5, 2)
@@ -63,7 +64,7 @@ names = st.lists(
 )
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(names)
 def test_no_name_becomes_markup(texts):
     plain = _Elements(render(document(A, U, V, row_names=["a"] * 6, labels=["a"] * 6)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -17,7 +17,7 @@ from elbmf.search import local as module
 from elbmf.search.kernels import coordinate_descent, moves
 from elbmf.search.kernels.lines import line_costs
 from elbmf.search.local import LocalSearch, agree, describe, refine
-from strategies import boolean_arrays, boolean_factors, kinds_of_starts, starts, weights
+from strategies import boolean_arrays, boolean_factors, examples, kinds_of_starts, starts, weights
 
 # Lines are kept packed above this density: never, always.
 STORAGES = {"patterns": 1.0, "packed": -1.0}
@@ -42,7 +42,7 @@ def assert_same_factors(ours, expected):
 
 @pytest.mark.parametrize("storage", STORAGES)
 @given(case=starts(components=st.integers(1, 8)), weights=weights)
-@settings(max_examples=400)
+@examples(400)
 def test_describe_finds_the_best_of_all_subsets(storage, case, weights):
     A, missing, _, V = case
     with pytest.MonkeyPatch.context() as patch:
@@ -106,9 +106,10 @@ def assert_refined_once(case, weights):
     return once
 
 
-# Ten thousand cases: to draw each takes longer than to look at it, so ten of a kind are looked at.
+# Three thousand cases: to draw one takes longer than to look at it, so ten of a kind are tried.
+@pytest.mark.slow
 @given(start=kinds_of_starts(), seed=st.integers(0, 2**32 - 1), weights=weights)
-@settings(max_examples=1000)
+@examples(300)
 def test_refinement_never_raises_the_cost_and_ends(start, seed, weights):
     for case in map(start, range(seed, seed + 10)):
         assert_refined_once(case, weights)
@@ -119,7 +120,7 @@ def test_refinement_of_a_matrix_of_which_nothing_is_known():
 
 
 @given(case=starts(components=st.integers(7, 80)), weights=weights)
-@settings(max_examples=300)
+@examples(300)
 def test_refinement_of_many_components(case, weights):
     A, missing, _, _ = case
     once = assert_refined_once(case, weights)
@@ -134,7 +135,7 @@ def test_refinement_of_many_components(case, weights):
 
 @pytest.mark.parametrize("storage", STORAGES)
 @given(case=starts(), weights=weights)
-@settings(max_examples=400)
+@examples(400)
 def test_after_refinement_no_row_and_no_column_has_a_better_subset(storage, case, weights):
     A, missing, U, V = case
     U, V = refined(A, missing, U, V, weights, _PACKED_DENSITY=STORAGES[storage])
@@ -167,7 +168,7 @@ def test_refinement_of_large_data_is_the_same_for_any_number_of_threads(n_jobs, 
 
 
 @given(case=starts(components=st.integers(1, 70)), weights=weights)
-@settings(max_examples=200)
+@examples(200)
 def test_the_cost_is_kept_up_to_date(case, weights):
     A, missing, U, V = case
     for ones_for_threads in (0, 10**9):
@@ -194,7 +195,7 @@ def test_refinement_leaves_its_input_alone(case):
 
 
 @given(case=starts(components=st.integers(1, 70)))
-@settings(max_examples=400)
+@examples(400)
 def test_from_below_no_zero_is_covered_whatever_the_start(case):
     A, missing, U, V = case
     U, V = refined(A, missing, U, V, Weights.of(np.inf, A.shape))
@@ -203,7 +204,7 @@ def test_from_below_no_zero_is_covered_whatever_the_start(case):
 
 
 @given(case=starts(), weights=weights)
-@settings(max_examples=200)
+@examples(200)
 def test_rows_of_refined_factors_are_as_described(case, weights):
     A, missing, U, V = case
     U, V = refined(A, missing, U, V, weights)

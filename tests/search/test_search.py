@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
@@ -16,7 +16,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels import moves
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Search, make_do
-from strategies import starts, weights
+from strategies import examples, starts, weights
 
 NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toarray()
 
@@ -108,7 +108,7 @@ def attempted(local, factors, dropped, axis, line, component, quick):
 
 
 @given(attempt=attempts(), weights=weights, descended=st.booleans())
-@settings(max_examples=600)
+@examples(600)
 def test_a_move_gains_what_it_claims_on_a_copy(attempt, weights, descended):
     case, move = attempt
     A, missing, U, _ = case
@@ -130,7 +130,7 @@ def test_a_move_gains_what_it_claims_on_a_copy(attempt, weights, descended):
 
 
 @given(attempt=attempts(), weights=weights)
-@settings(max_examples=400)
+@examples(400)
 def test_a_quick_look_counts_what_the_least_useful_is_worth(attempt, weights):
     case, move = attempt
     A, missing, _, _ = case
@@ -184,7 +184,7 @@ def test_a_split_parts_two_merged_tiles(axis):
 
 
 @given(case=starts(components=st.integers(1, 12)), weights=weights, data=st.data())
-@settings(max_examples=150)
+@examples(150)
 def test_shrinking_drops_the_least_useful_one_by_one(case, weights, data):
     A, missing, U, V = case
     local, factors = packed(case, weights, with_spare=False, descended=False)
@@ -480,6 +480,7 @@ def test_components_that_are_not_needed_stay_empty():
     assert not model.membership_[:, 1:].any()
 
 
+@pytest.mark.slow
 def test_the_best_of_all_factorizations_is_found_almost_always():
     found = []
     for shape, k in (((8, 8), 1), ((8, 8), 2), ((6, 6), 3)):

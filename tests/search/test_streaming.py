@@ -5,7 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -19,7 +19,7 @@ from elbmf.search import online as streaming
 from elbmf.search.kernels.votes import count_votes
 from elbmf.search.local import LocalSearch, describe
 from elbmf.search.online import RowSample, pay_elsewhere
-from strategies import boolean_arrays, masked_arrays
+from strategies import boolean_arrays, examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
 
@@ -44,7 +44,7 @@ def streamed(X, k, size, **parameters):
 
 
 @given(values=incomplete_arrays, size=st.integers(1, 6), seed=st.integers(0, 9))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_sample_with_room_has_all_rows_as_they_came(values, size, seed):
     sample = RowSample(values.shape[1], np.random.default_rng(seed))
     for batch in batches(values, size):
@@ -59,7 +59,7 @@ def test_a_sample_with_room_has_all_rows_as_they_came(values, size, seed):
 
 
 @given(rows=st.integers(1, 60), size=st.integers(1, 20), most=st.integers(1, 10))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_a_sample_does_not_depend_on_how_the_rows_are_cut(rows, size, most):
     ids = np.arange(1, rows + 1)
     X = (ids[:, None] >> np.arange(6)) & 1
@@ -102,7 +102,7 @@ def test_a_sample_has_no_more_cells_than_room(monkeypatch):
 
 
 @given(values=incomplete_arrays, k=st.integers(1, 70), seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_votes_are_counted_as_said(values, k, seed):
     A = BooleanMatrix.from_array(values)
     n, m = A.shape
@@ -121,7 +121,7 @@ def test_votes_are_counted_as_said(values, k, seed):
 
 
 @given(values=boolean_arrays(), k=st.integers(1, 5), seed=st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_pays_elsewhere_is_told_by_leaving_out_each_row(values, k, seed):
     values = np.unique(values, axis=0)
     A = BooleanMatrix.from_array(values)
@@ -185,7 +185,7 @@ def test_memory_does_not_grow_with_the_rows(monkeypatch):
 
 
 @given(values=incomplete_arrays, size=st.integers(1, 5), k=st.integers(1, 6))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_any_rows_in_any_pieces_leave_a_model(values, size, k):
     model = ELBMF(k, random_state=0, max_iter=10, effort=0, n_jobs=1, extra_weight=2)
     for batch in batches(values, size):

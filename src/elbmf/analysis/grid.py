@@ -127,8 +127,17 @@ def error_grid(
         indptr, indices = pattern.lines(0)
         over_ranges(
             lambda low, high: grids.ones_in_bins(
-                *(indptr, indices, places, row_edges, low, high),
-                *(column_bins, rows, columns, ones, hits),
+                indptr,
+                indices,
+                places,
+                row_edges,
+                low,
+                high,
+                column_bins,
+                rows,
+                columns,
+                ones,
+                hits,
             ),
             R,
             n_jobs,

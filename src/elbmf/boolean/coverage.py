@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from elbmf.boolean.product import Bools, boolean_factors, pack
 from elbmf.errors import InputError
 from elbmf.kernels import bits
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["ComponentCover", "Cover", "GrowingCover", "Weights", "component_cover", "cover"]
@@ -142,13 +142,14 @@ def cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Cover:
     """Compare a matrix with a Boolean product, on the cells that are not missing.
 
     Costs the ones and missing cells of A, and the covered cells at 64 to a word, once for each
-    distinct row. A matrix that is elsewhere is compared there, by a method of this name.
+    distinct row. A matrix that is spread over machines is compared where its pieces are.
     """
-    if hasattr(A, "cover"):
-        compared: Cover = A.cover(U, V)
-        return compared
-    A = BooleanMatrix.from_array(A)
+    A = as_matrix(A)
     U, V = boolean_factors(U, V, A.shape)
+    return A.sum_over_pieces(_cover, U, V, n_jobs)
+
+
+def _cover(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None) -> Cover:
     rows, columns = pack(U), pack(V.T)
 
     def hits(pattern: BooleanMatrix) -> int:
@@ -217,15 +218,18 @@ class ComponentCover:
 
 
 def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> ComponentCover:
-    """Count the cover of each component; costs the ones and missing cells of A.
-
-    A matrix that is elsewhere counts there, by a method of this name.
-    """
-    if hasattr(A, "component_cover"):
-        counted: ComponentCover = A.component_cover(U, V)
-        return counted
-    A = BooleanMatrix.from_array(A)
+    """Count the cover of each component; costs the ones and missing cells of A."""
+    A = as_matrix(A)
     U, V = boolean_factors(U, V, A.shape)
+    missing, covered, alone = A.sum_over_pieces(_hits_of_components, U, V, n_jobs)
+    rows, columns = U.sum(axis=0), V.sum(axis=1)
+    return ComponentCover(rows, columns, rows * columns - missing, covered, alone)
+
+
+def _hits_of_components(
+    A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Count the missing cells in each component, its ones, and those that no other covers."""
     rows, columns = pack(U), pack(V.T)
 
     def hits(pattern: BooleanMatrix) -> NDArray[np.int64]:
@@ -236,12 +240,8 @@ def component_cover(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Compon
 
         return np.sum(over_ranges(count, A.shape[0], n_jobs), axis=0)
 
-    covered, alone = hits(A)
-    height, width = U.sum(axis=0), V.sum(axis=1)
-    cells = height * width
-    if A.missing is not None:
-        cells -= hits(A.missing)[0]
-    return ComponentCover(height, width, cells, covered, alone)
+    missing = np.zeros(U.shape[1], dtype=np.int64) if A.missing is None else hits(A.missing)[0]
+    return np.stack([missing, *hits(A)])
 
 
 class GrowingCover:

@@ -14,7 +14,6 @@ from elbmf.cli.flags.matrix import reader_options
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, to_folder
 from elbmf.io.cells import shown
-from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 
@@ -102,7 +101,7 @@ def learned_boolean(
     except InputError as error:
         raise InputError(f"{path}: ", *error.parts) from error
     limits = getattr(binarizer, "limits_", np.empty(0))
-    return A, {BINARIZE_LIMITS: limits.tolist()} if limits.size else {}
+    return A, {"binarize_limits": limits.tolist()} if limits.size else {}
 
 
 def _strangers(table: LabelledMatrix) -> str:

@@ -159,7 +159,7 @@ def found_data(model: SavedModel, args: argparse.Namespace, console: Console) ->
         return _read(model, Path(args.data), _reader(args, options), console)
     why, source = _noted_place(model, folder_of(args.result))
     if source is not None:
-        options = model.info["data"].get("options", {})
+        options = model.info.data.options
         try:
             return _read(model, source, _reader(args, options), console)
         except InputError as error:
@@ -169,23 +169,23 @@ def found_data(model: SavedModel, args: argparse.Namespace, console: Console) ->
 
 def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
     """Return where the data of a model is, or why that is not known."""
-    noted = model.info.get("data") or {}
-    if "stream" in model.info:
+    noted = model.info.data.path
+    if model.info.stream is not None:
         return "The rows of a stream are not kept. Name a file of such rows after RESULT.", None
-    if "path" not in noted:
+    if noted is None:
         return "The result does not note where its data is. Name the file after RESULT.", None
-    place = folder / noted["path"]
+    place = folder / noted
     if not place.exists():
-        return f"The data is no longer there: {noted['path']}. Name the file after RESULT.", None
+        return f"The data is no longer there: {noted}. Name the file after RESULT.", None
     return "", place
 
 
 def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
     """Return how the data was read, if a file of the same kind is to be read."""
-    noted = model.info.get("data") or {}
+    noted = model.info.data
     # The data may have another name now, but a layer of it is still the same layer.
-    same = Path(path).suffix == Path(str(noted.get("file"))).suffix
-    return dict(noted.get("options", {})) if same else {}
+    same = Path(path).suffix == Path(noted.file or "").suffix
+    return noted.options if same else {}
 
 
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
@@ -200,11 +200,11 @@ def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Na
 def _read(model: SavedModel, path: Path, args: argparse.Namespace, console: Console) -> FoundData:
     given = getattr(args, "binarize", None)
     used = model.binarizer() if given is None else given
-    limit = (model.info.get("parameters") or {}).get("memory_limit")
+    limit = model.info.parameters.get("memory_limit")
     with ExitStack() as stack:
         table, how = stack.enter_context(within_memory(path, args, used, limit))
         table = aligned(table, model, "columns", path, console)
-        if "stream" not in model.info:
+        if model.info.stream is None:
             table = aligned(table, model, "rows", path, console)
         if how is not None:
             how = model_binarize(model, given, table, path, console)
@@ -226,7 +226,7 @@ def model_binarize(
     What was learned from that data is not learned again, so that a row is read the same whatever
     other rows come with it. What holds zeros and ones only is taken as it is.
     """
-    used = model.info.get("parameters", {}).get("binarize")
+    used = model.info.parameters.get("binarize")
     if given is not None or used is None or isinstance(table, FolderTable):
         return given
     shown = used if isinstance(used, str) else f"{used:g}"

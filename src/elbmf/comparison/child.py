@@ -25,6 +25,7 @@ from sklearn.base import clone
 
 from elbmf.comparison.handover import Job, save_factors
 from elbmf.estimators import BooleanFactorizer
+from elbmf.io.plain import plain
 from elbmf.kernels.compiling import CompileTimer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.progress import FitProgress
@@ -104,13 +105,9 @@ class _Observer:
             self._next = now + _SECONDS_BETWEEN_REPORTS
             # A report may have more, which is not for lines of text.
             known = {field.name: getattr(report, field.name) for field in fields(FitProgress)}
-            self._tell("report", **{key: _plain(value) for key, value in known.items()})
+            self._tell("report", **known)
         self.stopped = self.stopped or now - self._began >= self._limit
         return self.stopped
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _memory(peak: bool) -> int | None:
@@ -221,7 +218,7 @@ def main(folder: str) -> None:
     os.dup2(2, 1)
 
     def tell(event: str, **figures: Any) -> None:
-        stream.write(json.dumps({"event": event, **figures}) + "\n")
+        stream.write(json.dumps({"event": event, **figures}, default=plain) + "\n")
         stream.flush()
 
     while os.read(0, 1):

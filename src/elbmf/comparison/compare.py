@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from elbmf.binarizers import Binarize, learns
 from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.estimators.given import read_matrix
 from elbmf.utils.progress import FitProgress
+from elbmf.utils.seeds import seed_of
 
 __all__ = ["Comparison", "Progress", "compare"]
 
@@ -102,9 +101,9 @@ callback, n_jobs, random_state
         if grace is None:
             grace = max(_LEAST_GRACE, _GRACE * (time_limit or 0.0))
         _require_seconds("grace", grace, least=0)
-        self._A = self._read(X, binarize, missing)
+        self._A = read_matrix(X, binarize, missing)
         as_data = None if learns(binarize) else binarize
-        truth = None if truth is None else self._read(truth, as_data)
+        truth = None if truth is None else read_matrix(truth, as_data)
         if truth is not None and truth.shape != self._A.shape:
             raise InputError(
                 f"truth must have the shape of the matrix, {_by(self._A.shape)}; got "
@@ -116,13 +115,6 @@ callback, n_jobs, random_state
         threads = None if n_jobs == -1 else n_jobs
         self._rules = Rules(truth, time_limit, grace, threads)
         self._callback = callback
-
-    def _read(self, X: Any, binarize: Binarize, missing: Any = None) -> BooleanMatrix:
-        """Read a matrix as any of the methods would."""
-        if isinstance(X, BooleanMatrix):
-            return BooleanMatrix.from_array(X, missing=missing)
-        reader = clone(next(iter(self.estimators.values())))
-        return reader.set_params(binarize=binarize)._read(X, missing, reset=True)
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
@@ -239,7 +231,7 @@ def _seed(random_state: Any) -> int:
     """Return a number that each of the methods gets."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return seed_of(random_state)
 
 
 def _require_seconds(name: str, value: Any, least: float) -> None:

@@ -1,49 +1,51 @@
 """What goes from a comparison to the process of a method and back: files in a folder.
 
-The data is written once for all methods, and mapped into their memory.
+The data is a matrix folder, written once for all methods. The job is a JSON text: the class of the
+estimator and its parameters by name. Arrays among them, such as initial factors, are in an npz
+file beside it.
 """
 
-import pickle
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import DiskMatrix, store
 
 __all__ = ["Job", "load_factors", "save_data", "save_factors"]
 
 Bools = NDArray[np.bool_]
 
-_JOB, _FACTORS = "job.pickle", "factors.npz"
-_ONES, _MISSING = "ones", "missing"
+_DATA, _JOB, _ARRAYS, _FACTORS = "data.matrix", "job.json", "arrays.npz", "factors.npz"
+
+# How JSON says what it has no word for.
+_ARRAY, _TUPLE, _CLASS, _PARAMETERS = "array", "tuple", "class", "parameters"
 
 
 def save_data(folder: Path, A: BooleanMatrix) -> None:
     """Write a matrix to a folder."""
-    for name, pattern in ((_ONES, A), (_MISSING, A.missing)):
-        if pattern is not None:
-            np.save(folder / f"{name}.indptr.npy", pattern.indptr)
-            np.save(folder / f"{name}.indices.npy", pattern.indices[: pattern.ones])
+    store(A, folder / _DATA)
 
 
-def _load_data(folder: Path, shape: tuple[int, int]) -> BooleanMatrix:
-    def mapped(name: str) -> NDArray[Any]:
-        # Copied when written to, which no one does: for arrays that may not be written to, other
-        # kernels would have to be compiled.
-        array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="c"))
-        # Now it is in memory, and reading it is no part of the fit.
-        array.sum()
-        return array
+def _load_data(folder: Path) -> BooleanMatrix:
+    """Read the matrix into memory, so that reading it is no part of the fit."""
+    stored = DiskMatrix(folder / _DATA)
 
-    def pattern(name: str, missing: BooleanMatrix | None = None) -> BooleanMatrix:
-        return BooleanMatrix(shape, mapped(f"{name}.indptr"), mapped(f"{name}.indices"), missing)
+    def pattern(of: BooleanMatrix, missing: BooleanMatrix | None = None) -> BooleanMatrix:
+        # As wide as those of scipy, so that a fit need not copy them.
+        wide = np.int32 if max(stored.shape) < 1 << 31 else np.int64
+        return BooleanMatrix(stored.shape, of.indptr.copy(), of.indices.astype(wide), missing)
 
-    some_missing = (folder / f"{_MISSING}.indptr.npy").exists()
-    return pattern(_ONES, pattern(_MISSING) if some_missing else None)
+    return pattern(stored, None if stored.missing is None else pattern(stored.missing))
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,71 @@ class Job:
     time_limit: float | None
 
     def save(self, folder: Path) -> None:
-        """Write the job to the folder that has its data."""
+        """Write the job to the folder that has its data.
+
+        Raises
+        ------
+        InputError
+            If a parameter is something that files cannot hold.
+        """
         (folder / _FACTORS).unlink(missing_ok=True)
-        with open(folder / _JOB, "wb") as stream:
-            pickle.dump((self.A.shape, self.estimator, self.time_limit), stream)
+        arrays: list[NDArray[Any]] = []
+        estimator = _written(self.estimator, type(self.estimator).__name__, arrays)
+        job = {"estimator": estimator, "time_limit": self.time_limit}
+        (folder / _JOB).write_text(json.dumps(job), encoding="utf-8")
+        np.savez(folder / _ARRAYS, *arrays)
 
     @classmethod
     def load(cls, folder: Path) -> "Job":
         """Read a job and its data."""
-        with open(folder / _JOB, "rb") as stream:
-            shape, estimator, time_limit = pickle.load(stream)
-        return cls(_load_data(folder, shape), estimator, time_limit)
+        job = json.loads((folder / _JOB).read_text(encoding="utf-8"))
+        with np.load(folder / _ARRAYS) as arrays:
+            estimator = _read(job["estimator"], [arrays[name] for name in arrays.files])
+        return cls(_load_data(folder), estimator, job["time_limit"])
+
+
+def _written(value: Any, name: str, arrays: list[NDArray[Any]]) -> Any:
+    """Return a parameter as JSON has it; arrays are put aside."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.ndarray) or sparse.issparse(value):
+        arrays.append(value if isinstance(value, np.ndarray) else value.toarray())
+        return {_ARRAY: len(arrays) - 1}
+    if isinstance(value, tuple | list):
+        return {_TUPLE: [_written(each, f"{name}[{at}]", arrays) for at, each in enumerate(value)]}
+    if isinstance(value, BaseEstimator):
+        parameters = value.get_params(deep=False)
+    elif is_dataclass(value) and not isinstance(value, type):
+        parameters = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+    else:
+        raise InputError(
+            f"{name} cannot be handed to another process: expected a number, a text, an array, an "
+            f"estimator or a dataclass; got {type(value).__name__}."
+        )
+    return {
+        _CLASS: f"{type(value).__module__}:{type(value).__qualname__}",
+        _PARAMETERS: {
+            key: _written(each, f"{name}.{key}", arrays) for key, each in parameters.items()
+        },
+    }
+
+
+def _read(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    """Return a parameter that `_written` wrote."""
+    if not isinstance(value, dict):
+        return value
+    if _ARRAY in value:
+        return arrays[value[_ARRAY]]
+    if _TUPLE in value:
+        return tuple(_read(each, arrays) for each in value[_TUPLE])
+    module, name = value[_CLASS].split(":")
+    made: Any = import_module(module)
+    for part in name.split("."):
+        made = getattr(made, part)
+    parameters = {key: _read(each, arrays) for key, each in value[_PARAMETERS].items()}
+    return made(**parameters)
 
 
 def save_factors(folder: Path, U: Bools, V: Bools) -> None:

@@ -7,11 +7,11 @@ from numbers import Integral
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
 
 from elbmf.datasets.kernels.merging import merge_cells
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import Pattern
+from elbmf.utils.seeds import generator_of
 
 __all__ = ["TiledMatrix", "make_tiles"]
 
@@ -122,8 +122,7 @@ def make_tiles(
     for name, value in (("noise", noise), ("subtractive", subtractive), ("flips", flips)):
         if not 0 <= value <= 1:
             raise InputError(f"{name} must be a probability between 0 and 1; got {value}.")
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    generator = np.random.default_rng(seed)
+    generator = generator_of(random_state)
     tiles = _place(shape, int(n_tiles), height, width, overlap, generator)
     U = np.zeros((n, n_tiles), dtype=np.bool_)
     V = np.zeros((n_tiles, m), dtype=np.bool_)

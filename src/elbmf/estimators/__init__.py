@@ -7,30 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from elbmf.estimators.registry import METHODS, class_name, method
 
-if TYPE_CHECKING:  # a type checker cannot follow the table; without a line here, types are Any
-    from elbmf.estimators.base import BooleanFactorizer
-    from elbmf.estimators.elbmf import ELBMF
-    from elbmf.estimators.rivals.asso import Asso
-    from elbmf.estimators.rivals.binaps import Binaps
-    from elbmf.estimators.rivals.grecond import GreConD
-    from elbmf.estimators.rivals.orm import OrM
-    from elbmf.estimators.rivals.primp import Primp
-    from elbmf.estimators.rivals.rounded_nmf import RoundedNMF
-    from elbmf.estimators.rivals.sofa import Sofa
+if TYPE_CHECKING:  # for type checkers, which cannot follow the table
+    from elbmf.estimators.base import BooleanFactorizer as BooleanFactorizer
+    from elbmf.estimators.elbmf import ELBMF as ELBMF
+    from elbmf.estimators.rivals.asso import Asso as Asso
+    from elbmf.estimators.rivals.binaps import Binaps as Binaps
+    from elbmf.estimators.rivals.grecond import GreConD as GreConD
+    from elbmf.estimators.rivals.orm import OrM as OrM
+    from elbmf.estimators.rivals.primp import Primp as Primp
+    from elbmf.estimators.rivals.rounded_nmf import RoundedNMF as RoundedNMF
+    from elbmf.estimators.rivals.sofa import Sofa as Sofa
 
-__all__ = [
-    "ELBMF",
-    "METHODS",
-    "Asso",
-    "Binaps",
-    "BooleanFactorizer",
-    "GreConD",
-    "OrM",
-    "Primp",
-    "RoundedNMF",
-    "Sofa",
-    "method",
-]
+__all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, METHODS)]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,8 @@
 A method itself only factorizes.
 """
 
-import copy
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from numbers import Integral, Real
@@ -15,89 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
+from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Refits, Steps
+from elbmf.ranks.path import Refits, Steps
 from elbmf.search.local import describe, refine
 from elbmf.utils.progress import FitProgress
+from elbmf.utils.seeds import seed_of
 
-__all__ = ["BooleanFactorizer", "FittedFactors"]
+__all__ = ["BooleanFactorizer", "FittedFactors", "lent"]
 
 Bools = NDArray[np.bool_]
 
-# How n_components="auto" chooses: among the ranks up to this, and twice as many as long as the last
-# of them is the best.
-_CRITERION = "mdl"
-_FIRST_RANKS = 32
+# What only `partial_fit` leaves: a fit makes it void.
+_OF_A_STREAM = ("n_rows_seen_", "n_batches_", "_stream")
 
 
-class _Stopped(Exception):
-    """The callback ended a fit, and with it the search for a rank."""
-
-    def __init__(self, factors: Factors) -> None:
-        super().__init__()
-        self.factors = factors
-
-
-class FittedFactors:
-    """What a method hands back.
-
-    Parameters
-    ----------
-    U : ndarray of bool, of shape (n, k)
-    V : ndarray of bool, of shape (k, m)
-    n_iter : int
-        Epochs, sweeps or passes it took.
-    stop_reason : str
-        Why it ended.
-    history : dict of str to ndarray
-        Figures of each iteration.
-
-    Attributes
-    ----------
-    stages : dict of str to int
-        What the factors cost after each stage of the method.
-    run_losses : list of int
-        What each run led to, where there are several.
-    """
-
-    def __init__(
-        self,
-        U: Bools,
-        V: Bools,
-        n_iter: int = 0,
-        stop_reason: str = "",
-        history: dict[str, NDArray[Any]] | None = None,
-    ) -> None:
-        self.U = U
-        self.V = V
-        self.n_iter = n_iter
-        self.stop_reason = stop_reason
-        self.history = history or {}
-        self.stages: dict[str, int] = {}
-        self.run_losses: list[int] = []
-
-    @classmethod
-    def of_greedy_choice(cls, nested: Nested, *, stopped: bool = False) -> Self:
-        """Hand back components that were found one after the other."""
-        costs = nested.costs[1 : nested.found + 1]
-        if stopped:
-            reason = "callback"
-        elif nested.costs[-1] == 0:
-            reason = "exact"
-        else:
-            reason = "n_components" if nested.found == nested.U.shape[1] else "no gain"
-        return cls(nested.U, nested.V, nested.found, reason, {"cost": costs})
+def lent(A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+    """Lend data as it is; what is on disk is looked at for damage first."""
+    A.verify()
+    return nullcontext(A)
 
 
 class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -105,7 +50,18 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     A method implements `_factorize` and declares its own parameters beside the common ones:
     ``n_components``, ``refine``, ``binarize``, ``callback``, ``n_jobs`` and ``random_state``. It
-    calls `_tell` after each of its iterations, and ends well when that returns true.
+    calls `_tell` after each of its iterations, and ends well when that returns true. What else it
+    may say, each in one method:
+
+    - `_weights`: what the two kinds of error cost;
+    - `_steps`: how to get from one number of components to the next;
+    - `_arranged`: the order of the components;
+    - `_read`, `_lend` and `_describe`: how data comes in, where it lies during the fit, and how
+      rows are described, for data that is not simply in memory.
+
+    What it can use: `_rank`, `_threads`, and parts of its own, such as a
+    `elbmf.estimators.relaxer.Relaxer`, a `elbmf.estimators.resuming.Session` or an
+    `elbmf.search.portfolio.Portfolio`.
 
     Attributes
     ----------
@@ -192,21 +148,19 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         self._validate_params()
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        with self._placed(self._read(X, missing, reset=True)) as A:
+        seed = seed_of(self.random_state)
+        with self._lend(self._read(X, missing, reset=True)) as A:
             if self.n_components == "auto":
-                fitted = self._factorize_at_best_rank(A, seed)
+                fitted = at_best_rank(self, A, seed)
             else:
                 self._warn_if_too_many(A)
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted)
         return self.membership_.copy()
 
-    def _placed(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
-        if isinstance(A, DiskMatrix):
-            A.verify()
-        return nullcontext(A)
+        return lent(A)
 
     def _warn_if_too_many(self, A: BooleanMatrix) -> None:
         shorter = min(A.shape)
@@ -228,6 +182,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.stages_ = fitted.stages
         self.run_losses_ = fitted.run_losses
         self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
+        for attribute in _OF_A_STREAM:
+            self.__dict__.pop(attribute, None)
 
     def _tell(self, report: FitProgress) -> bool:
         """Tell the callback how far the fit is; return whether it wants it to end."""
@@ -237,14 +193,19 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return bool(self.callback(replace(report, n_components=rank)))
 
     def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
-        """Improve what the method has found by local search, if asked to, and note the gain."""
+        """Improve what the method has found by local search, if asked to, and note the gain.
+
+        Factors that come with stages are those of a method that does this itself.
+        """
+        if fitted.stages:
+            return fitted
         weights = self._weights(A.shape)
 
         def cost() -> int:
             return cover(A, fitted.U, fitted.V, self._threads).cost(weights)
 
         fitted.stages = {"method": cost()}
-        if self.refine and fitted.stop_reason != "callback":
+        if self.refine and not fitted.was_stopped:
             fitted.U, fitted.V = refine(A, fitted.U, fitted.V, weights, self._threads)
             fitted.stages["refinement"] = cost()
         return fitted
@@ -253,82 +214,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Put the components in an order; as they are found by default."""
         return fitted
 
-    def _factorize_at_best_rank(
-        self, A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
-    ) -> FittedFactors:
-        """Choose the number of components by the length of the description (MDL)."""
-        path = RankPath(A, self._steps(A), seed, finished, n_jobs=self._threads)
-        most = min(_FIRST_RANKS, *A.shape)
-        reason = "rank chosen"
-        try:
-            path.zoom(most, _CRITERION)
-            while path.best(_CRITERION) == most < min(A.shape):
-                most = min(2 * most, *A.shape)
-                path.zoom(most, _CRITERION)
-        except _Stopped as stopped:
-            reason = "callback"
-            path.factors.setdefault(stopped.factors.rank, stopped.factors)
-        best = path.best(_CRITERION)
-        if best == 0 and reason != "callback":
-            warn_caller(
-                "No number of components describes the matrix more briefly than none at all: it "
-                "may hold no groups. n_components='auto' finds one component all the same."
-            )
-        table = {
-            "rank": np.array(path.ranks),
-            "loss": np.array([path.counts(rank).errors for rank in path.ranks]),
-            _CRITERION: np.array(path.values(_CRITERION)),
-        }
-        chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
-        return FittedFactors(chosen.U, chosen.V, self._epochs_of_path, reason, table)
-
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
-        return Refits(self._refitting(A))
-
-    def _refitting(
-        self, A: BooleanMatrix, parameters: Callable[[int], dict[str, Any]] = lambda rank: {}
-    ) -> Callable[[int, np.random.Generator], Factors]:
-        """Return a function that factorizes at a rank, with the parameters set that it asks for."""
-        self._epochs_of_path = 0
-
-        def refit(rank: int, generator: np.random.Generator) -> Factors:
-            model = copy.copy(self)
-            model.set_params(n_components=rank, **parameters(rank))
-            fitted = model._refined(A, model._factorize(A, generator))
-            self._epochs_of_path += fitted.n_iter
-            factors = self._with_cost(A, fitted)
-            if fitted.stop_reason == "callback":
-                raise _Stopped(factors)
-            return factors
-
-        return refit
-
-    def _prefixes(self, A: BooleanMatrix, find: Callable[[int], Sequence[Nested]]) -> Prefixes:
-        """Return the steps of a method whose components do not depend on how many follow.
-
-        Parameters
-        ----------
-        A : BooleanMatrix
-            The data.
-        find : callable
-            Returns one or several sequences of so many components, of which each rank takes the
-            one that costs least there.
-        """
-        self._epochs_of_path = 0
-
-        def count_and_find(rank: int) -> Sequence[Nested]:
-            self._epochs_of_path += rank
-            return find(rank)
-
-        def finish(U: Bools, V: Bools) -> Factors:
-            return self._with_cost(A, copy.copy(self)._refined(A, FittedFactors(U, V)))
-
-        return Prefixes(count_and_find, finish)
-
-    def _with_cost(self, A: BooleanMatrix, fitted: FittedFactors) -> Factors:
-        cost = cover(A, fitted.U, fitted.V, self._threads).cost(self._weights(A.shape))
-        return Factors(fitted.U, fitted.V, cost)
+        return Refits(Refit(self, A))
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.
@@ -348,7 +236,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         ndarray of bool, of shape (n_samples, n_components)
         """
         check_is_fitted(self, "components_")
-        with self._placed(self._read(X, missing, reset=False)) as A:
+        with self._lend(self._read(X, missing, reset=False)) as A:
             return self._describe(A)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
@@ -372,7 +260,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Missing entries, given as for `fit`, count for nothing.
         """
         check_is_fitted(self, "components_")
-        with self._placed(self._read(X, missing, reset=False)) as A:
+        with self._lend(self._read(X, missing, reset=False)) as A:
             U = self._describe(A)
             return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
 
@@ -383,6 +271,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise InputError(f"n_components must be a number; got {self.n_components}.")
 
     def _describe(self, A: BooleanMatrix) -> Bools:
+        """Return the components of each row."""
         return describe(A, self.components_, self._weights(A.shape), self._threads)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_array
 
-from elbmf.binarizers import binarized
+from elbmf.binarizers import Binarize, binarized, binarizer_of, is_number, with_nan
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-__all__ = ["matrix_of", "names_of"]
+__all__ = ["matrix_of", "names_of", "read_matrix"]
 
 
 def matrix_of(model: Any, data: Any) -> BooleanMatrix:
@@ -29,13 +30,37 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
         values = data.values if isinstance(data, LabelledMatrix) else data
     if isinstance(model, BooleanFactorizer):
         return model._read(values, None, reset=False)
-    if isinstance(values, BooleanMatrix) or not isinstance(model, SavedModel):
+    if not isinstance(model, SavedModel):
         return BooleanMatrix.from_array(values)
     how = model.binarizer()
-    values = check_array(
-        values, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
-    )
-    return binarized(values, how)[0]
+    # What is no word has learned from the data of the model already.
+    return read_matrix(values, how, learned=not isinstance(how, str))
+
+
+def read_matrix(
+    X: Any, binarize: Binarize = None, missing: Any = None, *, learned: bool = False
+) -> BooleanMatrix:
+    """Read data as `fit` does.
+
+    Parameters
+    ----------
+    X, missing
+        As for `BooleanFactorizer.fit`.
+    binarize : float, str or transformer, optional
+        How values become ones.
+    learned : bool
+        Whether a transformer is fitted already.
+    """
+    if isinstance(X, BooleanMatrix):
+        return BooleanMatrix.from_array(X, missing=missing)
+    values = check_array(X, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False)
+    if np.ma.is_masked(X):
+        # The validation looks through the mask.
+        values = np.ma.masked_array(values, mask=np.ma.getmaskarray(X))
+    if binarize is None or is_number(binarize):
+        return BooleanMatrix.from_array(values, binarize, missing)
+    values = with_nan(values, missing)
+    return binarized(values, binarize if learned else binarizer_of(binarize).fit(values))[0]
 
 
 def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:

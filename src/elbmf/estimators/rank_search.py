@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.errors import InputError, Setting
-from elbmf.estimators import ELBMF, BooleanFactorizer
-from elbmf.estimators.base import FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
 from elbmf.ranks.kept import StepFolder
-from elbmf.ranks.path import MOST_SCANNED, FinishedSteps, Progress, RankPath
+from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, Progress, RankPath
+from elbmf.utils.seeds import seed_of
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
 
@@ -41,6 +41,14 @@ class _Memory(NamedTuple):
     note: str
     random_state: int | None
     finished: dict[str, FinishedSteps]
+
+
+class _Found(NamedTuple):
+    """What a search has found: the method, the data, and the best factors of each rank."""
+
+    method: BooleanFactorizer
+    A: BooleanMatrix
+    factors: dict[int, Factors]
 
 
 class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
@@ -89,7 +97,8 @@ default="mdl"
     Notes
     -----
     Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the ranks finished
-    so far; another `fit` of the same data goes on from there.
+    so far; another `fit` of the same data goes on from there. A fitted search keeps the data and
+    the best factors of each rank, for `model`.
 
     Examples
     --------
@@ -147,15 +156,12 @@ default="mdl"
         method._validate_params()
         A = method._read(X, missing, reset=True)
         self.n_features_in_ = method.n_features_in_
-        self._method, self._A = method, A
         seed, finished = self._finished(method, A)
-        self._path = RankPath(
-            A, method._steps(A), seed, finished["all"], self.callback, method._threads
-        )
-        self._hidden_path: RankPath | None = None
+        path = RankPath(A, method._steps(A), seed, finished["all"], self.callback, method._threads)
+        hidden: RankPath | None = None
         if self.holdout is not None:
             masked = _with_hidden(A, self.holdout, seed)
-            self._hidden_path = RankPath(
+            hidden = RankPath(
                 masked,
                 method._steps(masked),
                 seed,
@@ -164,13 +170,15 @@ default="mdl"
                 method._threads,
             )
         try:
-            self._walk(self._path)
-            if self._hidden_path is not None:
-                self._walk(self._hidden_path)
-                self._path.look_at(self._best_held_out(self._hidden_path))
+            self._walk(path)
+            if hidden is not None:
+                self._walk(hidden)
+                path.look_at(_best_held_out(A, hidden))
         finally:
-            if len(self._path.ranks) > 1:
-                self._conclude()
+            if len(path.ranks) > 1:
+                self._conclude(method, path, hidden)
+        # Only a search that was interrupted goes on.
+        self.__dict__.pop("_memory", None)
         return self
 
     def _validate_params(self) -> None:
@@ -201,7 +209,7 @@ default="mdl"
         self, method: BooleanFactorizer, A: BooleanMatrix
     ) -> tuple[int, dict[str, FinishedSteps]]:
         """Return the seed, and where finished steps are: on disk, or in memory."""
-        given, seed = method.random_state, _seed(method.random_state)
+        given, seed = method.random_state, seed_of(method.random_state)
         # Without a seed of the user's, one that is kept: that of the search that was interrupted.
         drawn = None if given is not None else seed
         note = {
@@ -226,37 +234,27 @@ default="mdl"
                 self._memory = _Memory(repr(note), drawn, {"all": {}, "hidden": {}})
             _, drawn, finished = self._memory
         self.random_state_ = given if drawn is None else drawn
-        return seed if drawn is None else _seed(drawn), finished
+        return seed if drawn is None else seed_of(drawn), finished
 
-    def _conclude(self) -> None:
+    def _conclude(self, method: BooleanFactorizer, path: RankPath, hidden: RankPath | None) -> None:
         """Make tables and choices of what is there."""
-        path, ones = self._path, max(self._A.ones, 1)
         losses = np.array([path.counts(rank).errors for rank in path.ranks])
         table: dict[str, NDArray[Any]] = {
             "rank": np.array(path.ranks),
             "loss": losses,
-            "relative_loss": losses / ones,
+            "relative_loss": losses / max(path.A.ones, 1),
         }
         table |= {name: np.array(path.values(name)) for name in CRITERIA}
         choices = {name: path.best(name) for name in CRITERIA}
-        hidden = self._hidden_path
         if hidden is not None and len(hidden.ranks) > 1:
-            wrong = {rank: self._held_out_error(hidden, rank) for rank in hidden.ranks}
+            wrong = _held_out_errors(path.A, hidden)
             table[HELD_OUT] = np.array([wrong.get(rank, np.nan) for rank in path.ranks])
-            choices[HELD_OUT] = self._best_held_out(hidden)
+            choices[HELD_OUT] = _best_held_out(path.A, hidden)
+        # What `model` needs to make an estimator of any rank, and no more.
+        self._found = _Found(method, path.A, {rank: path.factors[rank] for rank in path.ranks})
         self.table_, self.choices_ = table, choices
         self.n_components_ = choices.get(self.criterion, choices["mdl"])
         self.best_estimator_ = self.model(max(self.n_components_, min(path.ranks[1:])))
-
-    def _held_out_error(self, hidden: RankPath, rank: int) -> float:
-        """Share of the held-out cells that are wrong."""
-        factors = hidden.factors[rank]
-        every = count(self._A, factors.U, factors.V, self._method._threads)
-        seen = hidden.counts(rank)
-        return (every.errors - seen.errors) / max(every.known - seen.known, 1)
-
-    def _best_held_out(self, hidden: RankPath) -> int:
-        return min(hidden.ranks, key=lambda rank: (self._held_out_error(hidden, rank), rank))
 
     def model(self, n_components: int) -> BooleanFactorizer:
         """Return the method, fitted, at one of the ranks looked at.
@@ -267,16 +265,17 @@ default="mdl"
             The rank.
         """
         check_is_fitted(self, "table_")
-        if n_components not in self._path.factors or not n_components:
-            looked_at = ", ".join(str(rank) for rank in self._path.ranks[1:])
+        method, A, factors = self._found
+        if n_components not in factors or not n_components:
+            looked_at = ", ".join(str(rank) for rank in factors if rank)
             raise InputError(
                 f"There is no factorization with {n_components} components; choose one of "
                 f"{looked_at}."
             )
-        model = copy.copy(self._method)
+        model = copy.copy(method)
         model.n_components = n_components
-        factors = self._path.factors[n_components]
-        model._store(self._A, FittedFactors(factors.U, factors.V, 0, "rank chosen", self.table_))
+        U, V, _ = factors[n_components]
+        model._store(A, FittedFactors(U, V, 0, "rank chosen", self.table_))
         return model
 
     def transform(self, X: Any, missing: Any = None) -> NDArray[np.bool_]:
@@ -295,9 +294,19 @@ default="mdl"
         return self.best_estimator_.score(X, missing=missing)
 
 
-def _seed(random_state: Any) -> int:
-    """Return the seed that a random state leads to."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def _held_out_errors(A: BooleanMatrix, hidden: RankPath) -> dict[int, float]:
+    """Return the share of the held-out cells that are wrong, by rank."""
+    errors = {}
+    for rank in hidden.ranks:
+        every = count(A, hidden.factors[rank].U, hidden.factors[rank].V, hidden.n_jobs)
+        seen = hidden.counts(rank)
+        errors[rank] = (every.errors - seen.errors) / max(every.known - seen.known, 1)
+    return errors
+
+
+def _best_held_out(A: BooleanMatrix, hidden: RankPath) -> int:
+    errors = _held_out_errors(A, hidden)
+    return min(errors, key=lambda rank: (errors[rank], rank))
 
 
 def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:

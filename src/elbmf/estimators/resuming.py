@@ -9,15 +9,16 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf._version import __version__
+from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors, factors_from_bytes, factors_to_bytes
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.checkpoints import Checkpoint, CheckpointFolder
+from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.half_step import Iterate, Rows
@@ -25,6 +26,9 @@ from elbmf.relaxation.palm import State
 from elbmf.relaxation.stopping import StopRule
 from elbmf.relaxation.trace import Trace
 from elbmf.search.moves import Place
+
+if TYPE_CHECKING:
+    from elbmf.estimators.base import BooleanFactorizer
 
 __all__ = ["Begun", "Session", "identity"]
 
@@ -50,7 +54,7 @@ _IMMATERIAL = frozenset(
 )
 
 
-def identity(method: BooleanFactorizer, A: BooleanMatrix) -> dict[str, Any]:
+def identity(method: "BooleanFactorizer", A: BooleanMatrix) -> dict[str, Any]:
     """Return what tells a fit from others, but for the seed: data and parameters.
 
     Parameters
@@ -60,7 +64,7 @@ def identity(method: BooleanFactorizer, A: BooleanMatrix) -> dict[str, Any]:
     A : BooleanMatrix
         The data.
     """
-    parameters = method.get_params(deep=False)
+    parameters = flat_parameters(method)
     return {
         "version": __version__,
         "data": A.fingerprint(),
@@ -110,8 +114,8 @@ class Session:
 
     Attributes
     ----------
-    runs : list of (FittedFactors, int)
-        What the finished runs have led to, and what it costs.
+    runs : list of FittedFactors
+        What the finished runs have led to, each with its cost.
     reduced : list of PackedFactors
         What they were refined and reduced to, those of them that were.
     work : int
@@ -141,7 +145,7 @@ class Session:
         self._place: tuple[int, Place] | None = None
         self.reduced: list[PackedFactors] = []
         self.work = 0
-        self.runs: list[tuple[FittedFactors, int]] = []
+        self.runs: list[FittedFactors] = []
         self.result: FittedFactors | None = None
         self.began = time.perf_counter()
         kept = folder.read() if folder is not None else None
@@ -153,7 +157,7 @@ class Session:
 
     @classmethod
     def of(
-        cls, method: BooleanFactorizer, A: BooleanMatrix, generator: np.random.Generator
+        cls, method: "BooleanFactorizer", A: BooleanMatrix, generator: np.random.Generator
     ) -> "Session":
         """Open the session of a method that has ``checkpoint`` and ``checkpoint_every``."""
         parameters = method.get_params(deep=False)
@@ -201,10 +205,15 @@ class Session:
                 self._iterates[f"{name}.previous"] = iterate.previous
         self._keep(at_once=True)
 
-    def keep_run(self, fitted: FittedFactors, cost: int) -> None:
+    @property
+    def runs_are_over(self) -> bool:
+        """Whether another run would be in vain, or is not wanted."""
+        return bool(self.runs) and (self.runs[-1].was_stopped or self.runs[-1].cost == 0)
+
+    def keep_run(self, fitted: FittedFactors) -> None:
         """Keep what a run has led to, unless a callback has ended it."""
-        self.runs.append((fitted, cost))
-        if fitted.stop_reason != "callback":
+        self.runs.append(fitted)
+        if not fitted.was_stopped:
             self._epochs, self._iterates = None, {}
             self._keep()
 
@@ -251,7 +260,7 @@ class Session:
         if self.result is not None:
             return self.result
         found = find()
-        if found.stop_reason != "callback":
+        if not found.was_stopped:
             self.result, self.runs, self.reduced = found, [], []
             self._epochs, self._iterates, self._place = None, {}, None
             self._keep(at_once=True)
@@ -270,7 +279,7 @@ class Session:
         """
         if self._folder is None:
             return
-        found = [*(fitted for fitted, _ in self.runs), *([self.result] if self.result else [])]
+        found = [*self.runs, *([self.result] if self.result else [])]
         packed = self.reduced
         if self._place is not None:
             best, current = self._place[1][:2]
@@ -281,7 +290,6 @@ class Session:
             "generator": self._state,
             "epochs": self._epochs,
             "runs": [_facts(fitted) for fitted in found],
-            "costs": [cost for _, cost in self.runs],
             "work": self.work,
             "packed": [
                 {name: getattr(each, name) for name in ("shape", "n_slots", "cost", "spare")}
@@ -331,7 +339,7 @@ class Session:
         if facts["finished"]:
             (self.result,) = found
         else:
-            self.runs = list(zip(found, facts["costs"], strict=True))
+            self.runs = found
         if facts["place"] is not None:
             run, *rest = facts["place"]
             self._place = (run, Place(packed[0], packed[-1], *rest))
@@ -349,6 +357,7 @@ def _facts(fitted: FittedFactors) -> dict[str, Any]:
         "history": _lists(fitted.history),
         "stages": fitted.stages,
         "run_losses": fitted.run_losses,
+        "cost": fitted.cost,
     }
 
 
@@ -356,9 +365,8 @@ def _fitted(noted: dict[str, Any], bits: NDArray[Any]) -> tuple[FittedFactors, N
     """Undo `_facts`, with the first of some bits; return the others, too."""
     n, k, m = noted["shape"]
     U, V = factors_from_bytes(bits, n, k, m)
-    history = _arrays(noted["history"])
-    fitted = FittedFactors(U, V, noted["n_iter"], noted["stop_reason"], history)
-    fitted.stages, fitted.run_losses = noted["stages"], noted["run_losses"]
+    facts = {name: noted[name] for name in noted if name not in ("shape", "history")}
+    fitted = FittedFactors(U, V, history=_arrays(noted["history"]), **facts)
     return fitted, bits[factors_to_bytes(U, V).size :]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from elbmf.boolean.metrics import measures
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.registry import METHODS, class_name
+from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.io.model import SavedModel
+from elbmf.io.model_info import DataInfo, ModelInfo, RankChoice, StageCost, StreamInfo
+from elbmf.matrix.protocol import Matrix
 from elbmf.utils.machine import versions
 
 __all__ = ["data_notes", "noted_parameters", "rank_notes", "saved_model"]
@@ -24,7 +28,7 @@ _UNNOTED = ("callback", "checkpoint", "checkpoint_every")
 
 def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:
     """Return the parameters to note, as JSON can hold them."""
-    parameters = estimator.get_params(deep=False)
+    parameters = flat_parameters(estimator)
     return {name: _noted(value) for name, value in parameters.items() if name not in _UNNOTED}
 
 
@@ -38,20 +42,19 @@ def _noted(value: Any) -> Any:
     return value if plain else " ".join(repr(value).split())
 
 
-def data_notes(name: str | None, A: Any) -> dict[str, Any]:
+def data_notes(name: str | None, A: Matrix) -> DataInfo:
     """Return what there is to note of the data.
 
     Parameters
     ----------
     name : str or None
         What it is called.
-    A : BooleanMatrix or DaskMatrix
+    A : Matrix
     """
-    noted = {"shape": list(A.shape), "ones": A.ones, "missing": A.n_missing}
-    return noted if name is None else {"file": name, **noted}
+    return DataInfo(file=name, shape=list(A.shape), ones=A.ones, missing=A.n_missing)
 
 
-def rank_notes(criterion: str, chosen: int, ranks: Sequence[int]) -> dict[str, Any]:
+def rank_notes(criterion: str, chosen: int, ranks: Sequence[int]) -> RankChoice:
     """Return what to note of a search for the number of components.
 
     Parameters
@@ -63,12 +66,12 @@ def rank_notes(criterion: str, chosen: int, ranks: Sequence[int]) -> dict[str, A
     ranks : sequence of int
         Those looked at.
     """
-    return {"criterion": criterion, "n_components": int(chosen), "highest": int(max(ranks))}
+    return RankChoice(criterion=criterion, n_components=int(chosen), highest=int(max(ranks)))
 
 
 def saved_model(
     estimator: BooleanFactorizer,
-    A: Any = None,
+    A: Matrix | None = None,
     row_names: list[str] | None = None,
     column_names: list[str] | None = None,
     notes: Mapping[str, Any] | None = None,
@@ -79,49 +82,51 @@ def saved_model(
     ----------
     estimator : BooleanFactorizer
         Fitted. After `partial_fit`, which keeps no rows, the model has none either.
-    A : BooleanMatrix or DaskMatrix, optional
+    A : Matrix, optional
         The data it was fitted to, binarised; without it, nothing is measured.
     row_names, column_names : list of str, optional
         Columns have the names of the data frame that was fitted by default.
     notes : mapping, optional
-        How it came about; they win over what the estimator itself tells.
+        Fields of `ModelInfo`; they win over what the estimator itself tells.
     """
     check_is_fitted(estimator, "components_")
     V = estimator.components_
     if column_names is None and hasattr(estimator, "feature_names_in_"):
         column_names = [str(name) for name in estimator.feature_names_in_]
-    parameters = noted_parameters(estimator)
-    info: dict[str, Any] = {
-        "method": method_of(estimator),
-        "parameters": parameters,
-        "n_components_used": estimator.n_components_,
-        "versions": versions(),
-    }
+    info = ModelInfo(
+        method=method_of(estimator),
+        parameters=noted_parameters(estimator),
+        n_components_used=estimator.n_components_,
+        versions=versions(),
+    )
     if hasattr(estimator, "membership_"):
         U = estimator.membership_
-        info |= {
-            "n_iter": estimator.n_iter_,
-            # A list, because the keys of a saved model are sorted.
-            "stages": [{"stage": stage, "cost": cost} for stage, cost in estimator.stages_.items()],
-            "run_losses": estimator.run_losses_ or [estimator.reconstruction_err_],
-            "stop_reason": estimator.stop_reason_,
-            "history": estimator.history_,
-        }
+        _note_fit(info, estimator)
         if A is not None:
-            info["measures"] = measures(A, U, V, n_jobs=estimator._threads)
-        if hasattr(estimator, "bits_saved_"):
-            info["bits_saved"] = estimator.bits_saved_.tolist()
-        looked_at = estimator.history_
-        if estimator.n_components == "auto" and "rank" in looked_at:
-            chosen = looked_at["rank"][np.argmin(looked_at["mdl"])]
-            info["rank_search"] = rank_notes("mdl", chosen, looked_at["rank"].tolist())
+            info.measures = dict(measures(A, U, V, n_jobs=estimator._threads))
     else:
         U = sparse.csr_array((0, V.shape[0]), dtype=np.bool_)
         batches = getattr(estimator, "n_batches_", None)
-        info["stream"] = {"rows": getattr(estimator, "n_rows_seen_", 0), "batches": batches}
-    info |= notes or {}
-    seed = info["parameters"].get("random_state")
-    return SavedModel(U, V, row_names, column_names, {"seed": seed, **info})
+        info.stream = StreamInfo(rows=getattr(estimator, "n_rows_seen_", 0), batches=batches)
+    info = replace(info, **(notes or {}))
+    if info.seed is None:
+        info.seed = info.parameters.get("random_state")
+    return SavedModel(U, V, row_names, column_names, info)
+
+
+def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
+    """Note how the fit went."""
+    info.n_iter = estimator.n_iter_
+    info.stages = [StageCost(stage=name, cost=cost) for name, cost in estimator.stages_.items()]
+    info.run_losses = estimator.run_losses_ or [estimator.reconstruction_err_]
+    info.stop_reason = estimator.stop_reason_
+    info.history = {name: np.asarray(each).tolist() for name, each in estimator.history_.items()}
+    if hasattr(estimator, "bits_saved_"):
+        info.bits_saved = estimator.bits_saved_.tolist()
+    if estimator.n_components == "auto" and "rank" in info.history:
+        ranks = estimator.history_["rank"]
+        chosen = ranks[np.argmin(estimator.history_["mdl"])]
+        info.rank_search = rank_notes("mdl", chosen, ranks.tolist())
 
 
 def method_of(estimator: BooleanFactorizer) -> str:

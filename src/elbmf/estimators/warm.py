@@ -5,28 +5,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from elbmf.boolean.packed import PackedFactors
-from elbmf.ranks.path import Factors
+from elbmf.ranks.path import Factors, Refits
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Search
+from elbmf.utils.tuning import TUNING
 
 __all__ = ["WarmSteps"]
 
-# Share of a fit's search that goes into each step between ranks, and into the polish of a rank.
-_SHARE = 0.04
-_SHARE_OF_POLISH = 0.5
 
-# What a polish may take at least, at effort 1: small matrices are worth half a second.
-_LEAST_POLISH = 5e8
-
-
-class WarmSteps:
+class WarmSteps(Refits):
     """Steps that start from the factors of a neighbouring rank.
 
     Parameters
     ----------
     local : LocalSearch
         The data and the descent.
-    fit : callable
+    refit : callable
         Factorizes at a given rank with a given generator.
     work : callable
         What the search of a fit at a given rank may take.
@@ -37,14 +31,14 @@ class WarmSteps:
     def __init__(
         self,
         local: LocalSearch,
-        fit: Callable[[int, np.random.Generator], Factors],
+        refit: Callable[[int, np.random.Generator], Factors],
         work: Callable[[int], float],
         effort: float,
     ) -> None:
-        self.fit = fit
+        super().__init__(refit)
         self._local = local
         self._work = work
-        self._least_polish = effort * _LEAST_POLISH
+        self._least_polish = effort * TUNING.least_polish
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Drop the least useful components, let the others adapt, and search a little."""
@@ -61,7 +55,7 @@ class WarmSteps:
         """Recombine what was found at a rank, and search on from there."""
         best = min(found, key=lambda factors: factors.cost)
         rank = best.rank
-        work = max(_SHARE_OF_POLISH * self._work(rank), self._least_polish)
+        work = max(TUNING.share_of_polish * self._work(rank), self._least_polish)
         with Search(self._local, generator, work) as search:
             start = self._packed(best, rank)
             if len(found) > 1:
@@ -72,7 +66,7 @@ class WarmSteps:
         return _unpacked(polished)
 
     def _search(self, rank: int, generator: np.random.Generator) -> Search:
-        return Search(self._local, generator, _SHARE * self._work(rank))
+        return Search(self._local, generator, TUNING.share_of_step * self._work(rank))
 
     def _packed(self, factors: Factors, rank: int) -> PackedFactors:
         """Pack factors, with empty components up to a rank, and let them adapt."""

@@ -19,6 +19,7 @@ from elbmf.io.gmt import read_gmt
 from elbmf.io.label_tables import read_labels
 from elbmf.io.matrix_folder import FolderTable, boolean_values, is_matrix_folder
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
+from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.io.names import check_names
 from elbmf.io.reading import read
 from elbmf.io.streaming import DEFAULT_MEMORY, to_folder
@@ -29,9 +30,11 @@ __all__ = [
     "DEFAULT_MEMORY",
     "FORMATS",
     "MODEL_FILES",
+    "DataInfo",
     "FolderTable",
     "Format",
     "LabelledMatrix",
+    "ModelInfo",
     "SavedModel",
     "boolean_values",
     "format_of",

@@ -4,13 +4,8 @@ Files of the folder:
 
 ``model.json``
     ``format`` ("elbmf-model"), ``format_version``, ``shape`` (rows, components, columns),
-    ``factors_sha256`` (which ties it to its factors) and ``info``, whatever the caller notes;
-    ``elbmf fit`` notes among others ``measures``, ``stages`` (what the factors cost after each),
-    ``n_components_used``, ``bits_saved`` (by each component), ``binarize_limits`` (above which
-    values are ones, for each column or for all; null where nothing is) and, where the number of
-    components was chosen, ``rank_search`` (criterion, choice and the highest rank looked at);
-    ``command`` makes the result again, and ``data`` has ``path``, where the data is as seen from
-    the folder, and ``options``, how it was read.
+    ``factors_sha256`` (which ties it to its factors) and ``info``, how it came about: the keys are
+    the fields of `elbmf.io.ModelInfo`, and whatever else the caller notes.
 ``factors.npz``
     Plain arrays. ``shape`` is (rows, components, columns); ``U_indptr``, ``U_indices``,
     ``V_indptr``, ``V_indices`` are the index arrays of two boolean CSR matrices; where there are
@@ -28,6 +23,7 @@ import os
 import shutil
 import zipfile
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,16 +34,14 @@ from scipy import sparse
 from elbmf.binarizers import binarizer_of
 from elbmf.boolean.coverage import Weights
 from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.model_info import ModelInfo
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import check_names, pack_names, unpack_names
 from elbmf.io.plain import plain
 from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["BINARIZE_LIMITS", "MODEL_FILES", "SavedModel", "load_model", "save_model"]
-
-BINARIZE_LIMITS = "binarize_limits"
-"""Under which name a model notes the limits that a binarizer has learned."""
+__all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
@@ -55,14 +49,6 @@ _JSON, _FACTORS = "model.json", "factors.npz"
 
 MODEL_FILES = (_FACTORS, *MODEL_TABLES, _JSON)
 """What saving a model in a folder replaces or removes, the description last."""
-
-# Notes that others look into: objects and lists, in JSON.
-_NOTES: dict[str, type] = {
-    **dict.fromkeys(
-        ("data", "history", "measures", "parameters", "rank_search", "stream", "versions"), dict
-    ),
-    **dict.fromkeys(("bits_saved", "run_losses", "stages", "warnings"), list),
-}
 
 
 @dataclass
@@ -77,18 +63,20 @@ class SavedModel:
         Components by columns, boolean.
     row_names, column_names : list of str, optional
         Names of the rows and columns of the matrix.
-    info : dict
-        Notes that JSON can hold: method, parameters, measures, stages, history, versions. Which
-        of them there are is up to who saves, so who reads must do without any.
+    info : ModelInfo or mapping
+        How it came about. A mapping has the keys of `ModelInfo`, and any others with values that
+        JSON can hold.
     """
 
     U: sparse.csr_array
     V: sparse.csr_array
     row_names: list[str] | None = None
     column_names: list[str] | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    info: ModelInfo = field(default_factory=ModelInfo)
 
     def __post_init__(self) -> None:
+        if isinstance(self.info, Mapping):
+            self.info = ModelInfo.from_json(plain(self.info, "info"))
         left = LabelledMatrix(self.U, self.row_names)
         right = LabelledMatrix(self.V, None, self.column_names)
         if left.shape[1] != right.shape[0]:
@@ -112,16 +100,16 @@ class SavedModel:
 
         The transformer has learned from the data already, and reads other rows the same way.
         """
-        used = (self.info.get("parameters") or {}).get("binarize")
+        used = self.info.parameters.get("binarize")
         if used is None or not isinstance(used, str):
             return None if used is None else float(used)
-        limits = self.info.get(BINARIZE_LIMITS)
+        limits = self.info.binarize_limits
         # Saved models have null where there is no limit, which becomes NaN again.
-        return used if limits is None else binarizer_of(used).with_limits(limits, self.shape[2])
+        return binarizer_of(used).with_limits(limits, self.shape[2]) if limits else used
 
     def weights(self, shape: tuple[int, int]) -> Weights:
         """Return what errors cost where the model was made, in a matrix of some shape."""
-        return Weights.of(float((self.info.get("parameters") or {}).get("extra_weight", 1)), shape)
+        return Weights.of(float(self.info.parameters.get("extra_weight", 1)), shape)
 
     def components(self) -> list[tuple[list[str], list[str]]]:
         """Return for each component the names of its rows and of its columns.
@@ -209,7 +197,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
         "format_version": _FORMAT_VERSION,
         "shape": {"rows": rows, "components": components, "columns": columns},
         "factors_sha256": hashlib.sha256((directory / _FACTORS).read_bytes()).hexdigest(),
-        "info": plain(model.info, "info"),
+        "info": plain(model.info.to_json(), "info"),
     }
     text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (directory / _JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
@@ -243,8 +231,9 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
     if not source.is_dir():
         raise InputError(f"{source}: is a file, expected the folder of a saved model.")
     description = _read_description(source / _JSON)
+    info = _read_info(source / _JSON, description)
     try:
-        return _read_factors(source / _FACTORS, description)
+        return _read_factors(source / _FACTORS, description, info)
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, FileFormatError):
             raise
@@ -278,24 +267,17 @@ def _read_description(path: Path) -> dict[str, Any]:
             f"{path}: expected format_version {_FORMAT_VERSION}, found {version!r}. Load it with "
             "the version of elbmf that saved it, or save it again."
         )
-    _check_notes(path, description.get("info"))
     return description
 
 
-def _check_notes(path: Path, info: Any) -> None:
-    """Refuse notes that are not what is read from them, as those of an edited file may be."""
-    notes: dict[str, tuple[Any, type]] = {"info": (info, dict)}
-    if isinstance(info, dict):
-        notes = {f"info.{name}": (info.get(name), kind) for name, kind in _NOTES.items()}
-    for name, (value, kind) in notes.items():
-        if value is not None and not isinstance(value, kind):
-            what = "an object" if kind is dict else "a list"
-            raise FileFormatError(
-                f"{path}: {name} must be {what}, found {value!r:.40}. Save the model again."
-            )
+def _read_info(path: Path, description: dict[str, Any]) -> ModelInfo:
+    try:
+        return ModelInfo.from_json(description.get("info") or {})
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}. Save the model again.") from None
 
 
-def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
+def _read_factors(path: Path, description: dict[str, Any], info: ModelInfo) -> SavedModel:
     if not path.exists():
         raise FileFormatError(f"{path}: is missing, so the model is incomplete. Save it again.")
     with reading(path):
@@ -319,4 +301,4 @@ def _read_factors(path: Path, description: dict[str, Any]) -> SavedModel:
             factor = sparse.csr_array((ones, indices, indptr), shape=shape)
             factor.check_format(full_check=True)
             factors.append(factor)
-    return SavedModel(factors[0], factors[1], names[0], names[1], description.get("info") or {})
+    return SavedModel(factors[0], factors[1], names[0], names[1], info)

@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import InputError
+from elbmf.io.model_info import Notes
 
 __all__ = ["plain"]
 
 
 def plain(value: Any, where: str = "value") -> Any:
     """Return notes as JSON can hold them; numbers that are not finite become null."""
+    if isinstance(value, Notes):
+        value = value.to_json()
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, str | bool | int):

@@ -6,7 +6,6 @@ verified.
 
 import os
 import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -15,12 +14,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError
+from elbmf.matrix.checksums import BLOCK, Checksums, bytes_of
 from elbmf.matrix.paging import map_file
 
-__all__ = ["ArrayWriter", "Block", "blocks_of", "checksums_of", "map_array", "sync_folder"]
-
-# Bytes that have a checksum of their own.
-BLOCK = 1 << 24
+__all__ = ["ArrayWriter", "Block", "blocks_of", "map_array", "sync_folder"]
 
 
 class ArrayWriter:
@@ -42,11 +39,11 @@ class ArrayWriter:
         self._shape = (shape,) if isinstance(shape, int) else shape
         self._written = 0
         self._write_header(self._shape or (0,))
-        self._checksums = _Checksums()
+        self._checksums = Checksums()
 
     def write(self, entries: NDArray[Any]) -> None:
         """Append some entries."""
-        data = _bytes_of(entries, self._dtype)
+        data = bytes_of(entries, self._dtype)
         self._file.write(data)
         self._written += entries.size
         self._checksums.add(data)
@@ -73,49 +70,6 @@ class ArrayWriter:
         npy.write_array_header_1_0(self._file, {**header, "shape": shape})
 
 
-class _Checksums:
-    """Checksums of blocks of bytes that come in pieces."""
-
-    def __init__(self) -> None:
-        self._of_blocks: list[int] = []
-        self._last, self._in_last = 0, 0
-
-    def add(self, data: memoryview) -> None:
-        while data.nbytes:
-            piece = data[: BLOCK - self._in_last]
-            self._last = zlib.crc32(piece, self._last)
-            self._in_last += piece.nbytes
-            if self._in_last == BLOCK:
-                self._of_blocks.append(self._last)
-                self._last, self._in_last = 0, 0
-            data = data[piece.nbytes :]
-
-    @property
-    def values(self) -> list[int]:
-        return [*self._of_blocks, *([self._last] if self._in_last else [])]
-
-
-def checksums_of(arrays: Iterable[NDArray[Any]], dtype: Any) -> list[int]:
-    """Return the checksums that `ArrayWriter` would note of arrays, one after the other.
-
-    Parameters
-    ----------
-    arrays : iterable of ndarray
-        Of one dimension.
-    dtype : dtype
-        Type in which they would be written.
-    """
-    checksums, at_once = _Checksums(), BLOCK // 16
-    for array in arrays:
-        for start in range(0, array.size, at_once):
-            checksums.add(_bytes_of(array[start : start + at_once], dtype))
-    return checksums.values
-
-
-def _bytes_of(entries: NDArray[Any], dtype: Any) -> memoryview:
-    return np.ascontiguousarray(entries, dtype=dtype).reshape(-1).view(np.uint8).data
-
-
 def map_array(path: Path, noted: dict[str, Any], remedy: str) -> NDArray[Any]:
     """Open an array without reading it; what is looked at is read.
 
@@ -131,7 +85,7 @@ def map_array(path: Path, noted: dict[str, Any], remedy: str) -> NDArray[Any]:
     Returns
     -------
     ndarray
-        Of one dimension. Writable for the kernels' sake; what is written stays in memory.
+        Of one dimension, see `elbmf.matrix.paging.map_file`.
 
     Raises
     ------

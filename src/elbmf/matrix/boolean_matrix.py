@@ -7,7 +7,8 @@ not 0/1 is an error that shows the offending values.
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,12 @@ from scipy import sparse
 
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.kernels.patterns import PADDING, mark_common, transpose_pattern
-from elbmf.matrix.array_files import checksums_of
+from elbmf.matrix.checksums import checksums_of
+from elbmf.matrix.protocol import Bools, Matrix
 
-__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "canonical", "tell_ones"]
+__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "as_matrix", "canonical", "tell_ones"]
+
+T = TypeVar("T")
 
 Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 """Where each line starts, and the positions of its ones."""
@@ -26,7 +30,7 @@ Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 _CELLS_AT_ONCE = 1 << 22
 
 
-class BooleanMatrix:
+class BooleanMatrix(Matrix):
     """The positions of the ones of an n×m matrix, in row order, and of its missing cells.
 
     Parameters
@@ -54,40 +58,17 @@ class BooleanMatrix:
         missing: "BooleanMatrix | None" = None,
     ) -> None:
         self.shape = shape
+        self.ones: int = int(indptr[-1])
         self.indptr = indptr
         self.indices = indices
         if missing is not None:
             _require_shape(missing, shape)
         self.missing = missing if missing is not None and missing.ones else None
+        self.n_missing = 0 if self.missing is None else self.missing.ones
         self._lines: dict[int, Pattern] = {}
 
-    @property
-    def ones(self) -> int:
-        """Number of ones, ‖A‖₁."""
-        return int(self.indptr[-1])
-
-    @property
-    def cells(self) -> int:
-        """Number of cells, ``|A|`` = n·m, whether they are known or missing."""
-        return self.shape[0] * self.shape[1]
-
-    @property
-    def n_missing(self) -> int:
-        """Number of missing cells."""
-        return self.missing.ones if self.missing is not None else 0
-
-    @property
-    def known(self) -> int:
-        """Number of cells that are not missing."""
-        return self.cells - self.n_missing
-
-    @property
-    def density(self) -> float:
-        """Share of ones among the known cells."""
-        return self.ones / self.known if self.known else 0.0
-
     def fingerprint(self) -> str:
-        """Return a text that differs for matrices that differ, wherever they are."""
+        """Return a text that differs for matrices that differ, in memory or on disk."""
         text = json.dumps([list(self.shape), self._checksums()])
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -264,6 +245,20 @@ class BooleanMatrix:
         nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
         return (self.missing or BooleanMatrix(self.shape, *nowhere)).lines(axis)
 
+    def sum_over_pieces(  # noqa: D102
+        self,
+        count: "Callable[[BooleanMatrix, Bools, Bools, int | None], T]",
+        U: Bools,
+        V: Bools,
+        n_jobs: int | None = None,
+    ) -> T:
+        return count(self, U, V, n_jobs)
+
+    def map_rows(  # noqa: D102
+        self, function: Callable[..., NDArray[Any]], *arguments: Any, n_jobs: int | None = None
+    ) -> NDArray[Any]:
+        return function(self, *arguments, n_jobs)
+
     def allocate(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         """Return zeros, for something that is as large as the data: made where the data lies."""
         return np.zeros(shape, dtype)
@@ -285,6 +280,11 @@ class BooleanMatrix:
         indptr = np.cumsum(counts)
         transpose_pattern(self.indptr, self.indices, indptr[:-1].copy(), indices)
         return indptr, indices
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Return a matrix of any kind as it is; read anything else by `BooleanMatrix.from_array`."""
+    return X if isinstance(X, Matrix) else BooleanMatrix.from_array(X)
 
 
 def canonical(X: Any) -> Any:

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.patterns import PADDING
-from elbmf.matrix.array_files import BLOCK, ArrayWriter, Block, blocks_of, map_array
+from elbmf.matrix.array_files import ArrayWriter, Block, blocks_of, map_array
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
+from elbmf.matrix.checksums import BLOCK
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
 from elbmf.utils.threads import available_cores
 
@@ -48,7 +49,7 @@ __all__ = [
 NOTE = "matrix.json"
 _FORMAT, _VERSION = "elbmf matrix", 1
 SIDES = ("rows", "columns")
-_WHAT = _STARTS, _ONES = ("starts", "ones")
+_STARTS, _ONES = "starts", "ones"
 _MISSING = "missing"
 _REMEDY = "Convert the data again."
 _NAMES_AT_ONCE = 1 << 13
@@ -218,6 +219,8 @@ class DiskMatrix(BooleanMatrix):
         If it is no such folder, or a file is missing or not as long as it should be.
     """
 
+    in_memory = False
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._verified = False
@@ -225,10 +228,12 @@ class DiskMatrix(BooleanMatrix):
         n, m = (int(length) for length in self._note["shape"])
         missing = None
         if self._note["missing"]:
-            starts, ones = (sides := self._sides(missing=True))[0]
+            sides = self._sides(missing=True)
+            starts, ones = sides[0]
             missing = BooleanMatrix((n, m), starts, ones[: self._note["missing"]])
             missing._lines.update(sides)
-        starts, ones = (sides := self._sides())[0]
+        sides = self._sides()
+        starts, ones = sides[0]
         super().__init__((n, m), starts, ones[: self._note["ones"]], missing)
         self._lines.update(sides)
 
@@ -256,7 +261,9 @@ class DiskMatrix(BooleanMatrix):
     def _checksums(self) -> list[list[int]]:
         """Return those of the files of the rows, as they are noted."""
         names = (
-            array_name(0, what, missing=missing) for missing in (False, True) for what in _WHAT
+            array_name(0, what, missing=missing)
+            for missing in (False, True)
+            for what in (_STARTS, _ONES)
         )
         arrays = self._note["arrays"]
         return [arrays[name]["crc32"] for name in names if name in arrays]

@@ -2,7 +2,7 @@
 
 A mapped array may be larger than memory. The system reads the pages that are touched and keeps
 them as long as it likes; here it is told which ones will be needed soon, and which no more. Nothing
-is lost by forgetting: pages that were written to stay in the file.
+is lost by forgetting: the data is only read, and what is written to a scratch file stays in it.
 """
 
 import contextlib
@@ -38,7 +38,13 @@ _LOOKS_PER_RETURN = 250
 def map_file(
     path: Path, dtype: Any, offset: int, length: int, *, writable: bool = False
 ) -> NDArray[Any]:
-    """Map an array that a file holds; if it is not writable, what is written to it is private."""
+    """Map an array that a file holds.
+
+    One that is not writable is for reading only. Still it is mapped copy-on-write and not
+    read-only: numba compiles every kernel a second time for arrays that say they are read-only.
+    Whatever was written to it would be private to this process, and gone once `forget` or a
+    `MemoryKeeper` drops the page.
+    """
     mapped = np.memmap(path, dtype, "r+" if writable else "c", offset, (length,))
     return mapped.view(np.ndarray)
 

@@ -117,7 +117,7 @@ def _first_names(candidates: Sequence[Names], count: int, what: str) -> Names:
 def history_of(model: Any) -> Mapping[str, NDArray[Any]]:
     """Return the figures of each iteration: those of an estimator or saved model, or a mapping."""
     if isinstance(model, SavedModel):
-        model = model.info.get("history") or {}
+        model = model.info.history
     if isinstance(model, BooleanFactorizer):
         model = getattr(model, "history_", {})
     if not isinstance(model, Mapping):

@@ -75,6 +75,10 @@ FinishedSteps = MutableMapping[Step, Factors | None]
 class Steps(Protocol):
     """How a method gets from rank to rank."""
 
+    @property
+    def n_iter(self) -> int:
+        """Iterations that its fits took so far."""
+
     def fit(self, rank: int, generator: np.random.Generator) -> Factors:
         """Factorize from nothing."""
 
@@ -94,11 +98,17 @@ class Refits:
     Parameters
     ----------
     refit : callable
-        Factorizes at a given rank with a given generator.
+        Factorizes at a given rank with a given generator; it may count its iterations, as
+        ``n_iter``.
     """
 
     def __init__(self, refit: Callable[[int, np.random.Generator], Factors]) -> None:
         self.fit = refit
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations that its fits took so far."""
+        return getattr(self.fit, "n_iter", 0)
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
         """Leave it to a fit."""
@@ -166,6 +176,7 @@ class Prefixes:
     ) -> None:
         self._find = find
         self._finish = finish
+        self.n_iter = 0
         self._longest = 0
         self._found: Sequence[Nested] = ()
 
@@ -173,6 +184,7 @@ class Prefixes:
         """Take the first components of the best sequence."""
         if rank > self._longest:
             self._found, self._longest = self._find(rank), rank
+            self.n_iter += rank
         best = min(self._found, key=lambda nested: nested.costs[rank])
         U, V = np.ascontiguousarray(best.U[:, :rank]), best.V[:rank].copy()
         return self._finish(U, V)
@@ -251,7 +263,7 @@ class RankPath:
         self._seed = seed
         self._finished: FinishedSteps = {} if finished is None else finished
         self._observe = observe
-        self._n_jobs = n_jobs
+        self.n_jobs = n_jobs
         self._taken: set[Step] = set()
         self._found: dict[int, list[Factors]] = {}
         self._done = 0
@@ -271,7 +283,7 @@ class RankPath:
         factors = self.factors[rank]
         known = self._counts.get(rank)
         if known is None or known[0] is not factors:
-            known = factors, count(self.A, factors.U, factors.V, self._n_jobs)
+            known = factors, count(self.A, factors.U, factors.V, self.n_jobs)
             self._counts[rank] = known
         return known[1]
 

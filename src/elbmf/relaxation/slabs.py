@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.kernels.products import (
     GROUP_BITS,
     GROUPS,
@@ -46,6 +47,7 @@ __all__ = [
     "cut",
     "heaviest_weight",
     "longer_side",
+    "storage_density",
     "uncut",
     "worthwhile_edges",
 ]
@@ -370,7 +372,7 @@ def cut(
     if edges is None:
         edges = worthwhile_edges(matrix, weight_of_ones, whole.streamed_axis)
 
-    storage, complement = _storage(_density(matrix) if density is None else density)
+    storage, complement = _storage(storage_density(matrix) if density is None else density)
     if complement:
         indptr, indices = _complement(indptr, indices, n_resident, matrix.allocate)
     slabs: list[Slab] = [
@@ -412,7 +414,7 @@ def worthwhile_edges(
     """
     axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
     n_resident = matrix.shape[1 - axis]
-    storage, complement = _storage(_density(matrix))
+    storage, complement = _storage(storage_density(matrix))
     ones, _ = matrix.lines(axis)
     work = _zeros_before(ones, n_resident) if complement else ones
     if weight_of_ones != 1:
@@ -423,7 +425,11 @@ def worthwhile_edges(
     return _boundaries(work, count)
 
 
-def _density(matrix: BooleanMatrix) -> float:
+def storage_density(matrix: Matrix) -> float:
+    """Return the share of ones among all cells, by which the storage is chosen.
+
+    Unlike the density of the data, it counts missing cells: they are stored beside the ones.
+    """
     return matrix.ones / matrix.cells if matrix.cells else 0.0
 
 

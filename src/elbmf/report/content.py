@@ -19,7 +19,7 @@ from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
-from elbmf.report.summary import data_name, summary_of
+from elbmf.report.summary import summary_of
 from elbmf.utils.text import counted, number, shortened
 
 __all__ = ["MOST_BYTES", "Content"]
@@ -185,7 +185,7 @@ def _listed(components: list[Component], names: Sequence[str]) -> list[list[Memb
 
 
 def _default_title(facts: Facts) -> str:
-    name = data_name(facts.model.info)
+    name = facts.model.info.data.file
     components = counted(facts.k, "component")
     return components if name is None else f"{name}: {components}"
 

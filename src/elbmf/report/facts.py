@@ -82,12 +82,12 @@ class Facts:
     @property
     def of_stream(self) -> bool:
         """Whether rows are not known, for the model is that of a stream."""
-        return self.A is None and "stream" in self.model.info
+        return self.A is None and self.model.info.stream is not None
 
     @property
     def changed(self) -> bool:
         """Whether the data is not what the model was made from, by the number of wrong cells."""
-        noted = (self.model.info.get("measures") or {}).get("loss")
+        noted = self.model.info.measures.get("loss")
         return (
             self.cover is not None
             and not self.described
@@ -144,8 +144,8 @@ def facts_of(
 
 def _bits_saved(facts: Facts) -> list[float] | None:
     """Return what is noted, unless that is of other data; then, what is saved here."""
-    noted = facts.model.info.get("bits_saved")
-    if noted is not None and len(noted) == facts.k and not (facts.changed or facts.described):
+    noted = facts.model.info.bits_saved
+    if noted and len(noted) == facts.k and not (facts.changed or facts.described):
         return [float(bits) for bits in noted]
     if facts.A is None or facts.A.ones * facts.k > _MOST_FOR_SAVINGS:
         return None

@@ -92,7 +92,7 @@ def described_by(
         Names of its rows.
     n_jobs : int or None
     """
-    if A is None or model.shape[0] or "stream" not in model.info:
+    if A is None or model.shape[0] or model.info.stream is None:
         return ReportSubject(model, A)
     if A.shape[1] != model.shape[2]:
         raise InputError(
@@ -107,7 +107,7 @@ def _of_search(search: RankSearch, data: Any, n_jobs: int | None) -> ReportSubje
     found = _of_estimator(search.best_estimator_, data, n_jobs)
     looked_at = search.table_["rank"].tolist()
     noted = rank_notes(search.criterion, search.n_components_, looked_at)
-    found.model.info["rank_search"] = noted
+    found.model.info.rank_search = noted
     return replace(found, ranks={"table": search.table_, "criterion": search.criterion})
 
 

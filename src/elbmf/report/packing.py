@@ -5,16 +5,23 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from elbmf.io.plain import plain
 from elbmf.report.document import Packed
 
-__all__ = ["pack_json", "pack_numbers", "unpacked"]
+__all__ = ["pack_json", "pack_numbers", "short_numbers", "unpacked"]
 
 Width = Literal["u1", "u2", "u4"]
+
+
+def short_numbers(values: Iterable[float | None]) -> list[float | None]:
+    """Return numbers with seven digits; None for what is not finite."""
+    return [None if each is None else float(f"{each:.7g}") for each in plain(list(values))]
 
 
 def pack_numbers(values: ArrayLike, width: Width | None = None) -> Packed:

@@ -11,13 +11,13 @@ import base64
 import hashlib
 import html
 import json
-import math
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
 
+from elbmf.io.plain import plain
 from elbmf.report.document import Axis, Component, Document, Member
 from elbmf.report.packing import unpacked
 from elbmf.utils.text import counted, number, percent, shortened
@@ -111,17 +111,8 @@ def _hash(source: str) -> str:
 
 def _json(value: Any) -> str:
     """Write JSON that cannot end the element it is in: ASCII without <, > and &."""
-    text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(plain(value), allow_nan=False, separators=(",", ":"))
     return text.translate(_UNSAFE_IN_SCRIPT)
-
-
-def _finite(value: Any) -> Any:
-    """Replace infinities and the like, which JSON has no word for, by None."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,14 +10,17 @@ import numpy as np
 from elbmf.boolean.metrics import measures_of
 from elbmf.estimators.rank_search import TITLES
 from elbmf.estimators.registry import METHODS, class_name
+from elbmf.io.model_info import ModelInfo
+from elbmf.io.plain import plain
 from elbmf.ranks.criteria import CRITERIA
 from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
+from elbmf.report.packing import short_numbers
 from elbmf.utils.oddities import NO_ZEROS, without_zeros
 from elbmf.utils.text import counted, number, percent, shortened
 
-__all__ = ["data_name", "summary_of"]
+__all__ = ["summary_of"]
 
 # Below this share of the ones covered, or of the covered cells that are ones, little is explained.
 _LITTLE = 0.5
@@ -46,11 +48,10 @@ def summary_of(
         Rows and columns that the page holds.
     """
     info = facts.model.info
-    noted = info.get("data") or {}
     rows, columns = facts.U.shape[0], facts.V.shape[1]
-    if facts.of_stream:
-        rows = int(info["stream"].get("rows", rows))
-    ones, missing = noted.get("ones"), int(noted.get("missing") or 0)
+    if facts.of_stream and info.stream is not None:
+        rows = info.stream.rows
+    ones, missing = info.data.ones, info.data.missing or 0
     missed, extra, measures = _noted_errors(info)
     if facts.A is not None and facts.cover is not None:
         ones, missing = facts.A.ones, facts.A.n_missing
@@ -69,7 +70,7 @@ def summary_of(
         extra=extra,
         measures=measures,
         method=_method_name(info),
-        seconds=info.get("seconds"),
+        seconds=info.seconds,
         rank=_rank(facts, ones, ranks),
         sentences=[],
         warnings=[],
@@ -85,35 +86,22 @@ def summary_of(
     return made
 
 
-def _method_name(info: Mapping[str, Any]) -> str:
+def _method_name(info: ModelInfo) -> str:
     """Return what the method is called."""
-    name = str(info.get("method", "unknown"))
+    name = info.method or "unknown"
     return class_name(name) if name in METHODS else name
 
 
-def data_name(info: Mapping[str, Any]) -> str | None:
-    """Return the name of the data, if it is noted."""
-    name = (info.get("data") or {}).get("file")
-    return None if name is None else str(name)
-
-
 def _finite(measures: Mapping[str, float | None]) -> dict[str, float]:
-    return {
-        name: float(value)
-        for name, value in measures.items()
-        if value is not None and math.isfinite(value)
-    }
+    found = {name: value for name, value in plain(measures).items() if value is not None}
+    return {name: float(value) for name, value in found.items()}
 
 
-def _noted_errors(
-    info: Mapping[str, Any],
-) -> tuple[int | None, int | None, dict[str, float] | None]:
+def _noted_errors(info: ModelInfo) -> tuple[int | None, int | None, dict[str, float] | None]:
     """Return missed, extra and measures as of the fit."""
-    measures = info.get("measures")
-    ones = (info.get("data") or {}).get("ones")
-    if not measures:
+    if not info.measures:
         return None, None, None
-    finite = _finite(measures)
+    finite, ones = _finite(info.measures), info.data.ones
     if ones is None or "loss" not in finite or "recall" not in finite:
         return None, None, finite
     missed = round(ones * (1 - finite["recall"]))
@@ -124,7 +112,7 @@ def _noted_errors(
 
 
 def _what(facts: Facts, made: Summary) -> list[str]:
-    name = data_name(facts.model.info) or "The matrix"
+    name = facts.model.info.data.file or "The matrix"
     size = f"{counted(made['rows'], 'row')} and {counted(made['columns'], 'column')}"
     text = f"{name} has {size}"
     if made["ones"] is not None and made["density"] is not None:
@@ -206,13 +194,12 @@ def _kept(facts: Facts, kept: tuple[int, int]) -> list[str]:
 
 def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Rank:
     info = facts.model.info
-    search = info.get("rank_search")
-    history = info.get("history") or {}
-    if ranks is None and search is not None and "rank" in history:
-        ranks = {"table": history, "criterion": search.get("criterion", "mdl")}
+    search = info.rank_search
+    if ranks is None and search is not None and "rank" in info.history:
+        ranks = {"table": info.history, "criterion": search.criterion}
     if search is None:
-        asked = (info.get("parameters") or {}).get("n_components")
-        if "parameters" not in info:
+        asked = info.parameters.get("n_components")
+        if not info.parameters:
             text = "How the number of components came about is not noted."
         elif asked is None:
             text = "The method itself found how many components it needs."
@@ -220,9 +207,9 @@ def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Ra
             asked_for = f"{counted(facts.k, 'component')} {'was' if facts.k == 1 else 'were'}"
             text = f"{asked_for} asked for; elbmf rank compares numbers."
         return Rank(chosen=False, text=text, curve=None)
-    title = TITLES.get(search.get("criterion", ""), str(search.get("criterion")))
-    looked = f"of all numbers of components up to {number(search['highest'])} that were looked at"
-    count = search["n_components"]
+    title = TITLES.get(search.criterion, search.criterion)
+    looked = f"of all numbers of components up to {number(search.highest)} that were looked at"
+    count = search.n_components
     text = (
         f"The {title} is least with {counted(count, 'component')}, {looked}."
         if count
@@ -241,18 +228,11 @@ def _curve(ranks: Mapping[str, Any], ones: int | None) -> Curve | None:
     looked = [int(rank) for rank in table["rank"]]
     return Curve(
         ranks=looked,
-        relative_loss=_numbers(losses) if losses is not None else [None] * len(looked),
-        criterion=_numbers(table[criterion]),
+        relative_loss=short_numbers(losses) if losses is not None else [None] * len(looked),
+        criterion=short_numbers(table[criterion]),
         title=TITLES.get(criterion, str(criterion)),
         unit=CRITERIA[criterion].unit if criterion in CRITERIA else "",
     )
-
-
-def _numbers(values: Any) -> list[float | None]:
-    return [
-        None if value is None or not math.isfinite(value) else float(f"{value:.7g}")
-        for value in values
-    ]
 
 
 # --- warnings ---
@@ -260,8 +240,8 @@ def _numbers(values: Any) -> list[float | None]:
 
 def _warnings(facts: Facts, made: Summary) -> list[str]:
     info = facts.model.info
-    said = [str(text) for text in info.get("warnings") or []]
-    if info.get("interrupted"):
+    said = list(info.warnings)
+    if info.interrupted:
         said.append("The fit was interrupted: this is what had been found until then.")
     if facts.of_stream:
         said.append(
@@ -279,10 +259,10 @@ def _warnings(facts: Facts, made: Summary) -> list[str]:
             "by the components that fit it best."
         )
     if facts.changed and facts.cover is not None:
+        before = int(info.measures["loss"] or 0)
         said.append(
-            f"The data is not as it was when the model was made: {number(info['measures']['loss'])}"
-            f" cells were wrong then, {number(facts.cover.loss)} are now. All figures are of the "
-            "data as it is now."
+            f"The data is not as it was when the model was made: {number(before)} cells were wrong "
+            f"then, {number(facts.cover.loss)} are now. All figures are of the data as it is now."
         )
     if without_zeros(made["ones"], made["rows"] * made["columns"], made["missing"]):
         said.append(NO_ZEROS)

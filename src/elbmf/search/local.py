@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.packed import PackedFactors, unpack
-from elbmf.boolean.product import Bools, boolean_array, pack
+from elbmf.boolean.product import Bools, Words, boolean_array, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.search.kernels.coordinate_descent import descend, share_cells
 from elbmf.search.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
 from elbmf.search.kernels.moves import shrink
 from elbmf.utils.threads import over_ranges
+from elbmf.utils.tuning import TUNING
 
 __all__ = [
     "NODES",
@@ -32,20 +33,11 @@ __all__ = [
     "refine",
 ]
 
-# Branches looked at for one row or column: while both sides change, and for the last word on it.
-NODES = 2000
-NODES_AT_LAST = 4000
-
-# Turns after which even a slow descent is called finished.
-_MOST_TURNS = 200
-
-# Where a turn takes a second or more (this many cells times components), the last few cells, a
-# share of the ones, are not worth another.
-_LARGE = 10**10
-_NEGLIGIBLE = 2e-5
-
-# Lines are kept packed, too, above this density.
-_PACKED_DENSITY = 1 / 64
+# What they mean, and what set them, is told in `elbmf.utils.tuning`.
+NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
+_MOST_TURNS = TUNING.most_turns
+_LARGE, _NEGLIGIBLE = TUNING.large, TUNING.negligible
+_PACKED_DENSITY = TUNING.packed_density
 
 # Indices that change their type at a time.
 _CONVERTED_AT_ONCE = 1 << 22
@@ -282,11 +274,16 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
     -------
     ndarray of bool, of shape (n, k)
     """
-    A = BooleanMatrix.from_array(A)
+    A = as_matrix(A)
     V = boolean_array(V, "V")
     if V.shape[1] != A.shape[1]:
         raise InputError(f"V has {V.shape[1]} columns, but the matrix has {A.shape[1]}.")
-    weights = weights or Weights()
+    memberships = A.map_rows(_described, V, weights or Weights(), n_jobs=n_jobs)
+    return unpack(memberships, V.shape[0])
+
+
+def _described(A: BooleanMatrix, V: Bools, weights: Weights, n_jobs: int | None) -> Words:
+    """Return the components of each row, packed."""
     lines = lines_of(A, 0)
     others, component_bits = pack(V.T), pack(V)
     memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
@@ -314,7 +311,7 @@ def describe(A: Any, V: Any, weights: Weights | None = None, n_jobs: int | None 
         A.shape[0],
         n_jobs,
     )
-    return unpack(memberships, V.shape[0])
+    return memberships
 
 
 def agree(

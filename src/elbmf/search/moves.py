@@ -25,31 +25,27 @@ from elbmf.boolean.product import Bools
 from elbmf.search.kernels.moves import attempt, count_uncovered
 from elbmf.search.local import LocalSearch
 from elbmf.utils.threads import available_cores
+from elbmf.utils.tuning import TUNING
 
 __all__ = ["FEW_TURNS", "Place", "Search", "make_do", "side_by_side", "single_lines"]
 
-# Badly covered lines of either side that are tried as seeds in a systematic round.
-_SEEDS = 5
+# What they mean, and what set them, is told in `elbmf.utils.tuning`.
+_SEEDS = TUNING.seeds
+_AT_ONCE = TUNING.moves_at_once  # not the number of threads: the result must not depend on it
+_PATIENCE = TUNING.rounds_without_gain
+_NODES_BETWEEN = TUNING.nodes_between_drops
+_NOISE = TUNING.noise
+_OVERHEAD = TUNING.move_overhead
+_TURNS_AT_LAST = TUNING.turns_at_last
+_ONES_IN_NO_TIME, _CELLS_IN_NO_TIME = TUNING.ones_in_no_time, TUNING.cells_in_no_time
 
-# Moves made at a time. Not the number of threads: the result must not depend on it.
-_AT_ONCE = 4
-
-# Random rounds without a gain, for each component, after which moves are held to help no more.
-_PATIENCE = 5
-
-# Branches for one line while components are being dropped.
-_NODES_BETWEEN = 100
+FEW_TURNS = TUNING.few_turns
+"""Turns of a descent in which most is gained."""
 
 _NEVER = np.iinfo(np.int64).max
 
-# Share of the components grown anew that start from noise.
-_NOISE = 1 / 3
-
 # Ones from which a move takes longer than handing it to a thread.
 _ONES_FOR_THREADS = 3000
-
-# What a move takes at least, for all that is not counted.
-_OVERHEAD = 300_000
 
 
 class Move(NamedTuple):
@@ -396,16 +392,6 @@ class Search:
         count_uncovered(lines, 0, counts.size, memberships[axis], memberships[1 - axis], counts)
         self.work += self.local.A.ones
         return counts
-
-
-FEW_TURNS = 4
-"""Turns of a descent in which most is gained."""
-
-# Those for what must do when there is no time for more.
-_TURNS_AT_LAST = 12
-
-# Ones and cells up to which such turns, and pooling, are quick.
-_ONES_IN_NO_TIME, _CELLS_IN_NO_TIME = 5_000_000, 100_000_000
 
 
 def side_by_side(parents: list[PackedFactors]) -> tuple[Bools, Bools]:

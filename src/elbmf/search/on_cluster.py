@@ -21,9 +21,9 @@ from elbmf.relaxation.engines.cluster.hold import Held
 from elbmf.search.kernels.coordinate_descent import share_cells
 from elbmf.search.kernels.lines import improve_lines
 from elbmf.search.kernels.switches import add_marked, add_uncovered
-from elbmf.search.local import NODES, NODES_AT_LAST, describe, lines_of, negligible_gain
+from elbmf.search.local import NODES, NODES_AT_LAST, lines_of, negligible_gain
 
-__all__ = ["ClusterSearch", "describe_rows"]
+__all__ = ["ClusterSearch"]
 
 Floats = NDArray[np.floating[Any]]
 
@@ -99,7 +99,12 @@ class ClusterSearch:
         share_cells(component_bits, overlaps)
         gained, changed = self.A.fleet.change(
             _improve,
-            *(pack(self.resident), component_bits, overlaps, self._stale, self._weights, afresh),
+            pack(self.resident),
+            component_bits,
+            overlaps,
+            self._stale,
+            self._weights,
+            afresh,
             fold=_Improved.plus,
         )
         self._stale = np.zeros_like(self._stale)
@@ -123,22 +128,6 @@ class ClusterSearch:
                 self.cost -= int(np.abs(scores[wrong]).sum())
                 self._stale |= pack(np.arange(self._k)[None] == l)[0]
         return switched
-
-
-def describe_rows(A: DaskMatrix, V: Bools, weights: Weights) -> Bools:
-    """Choose the components of each row, as `elbmf.search.local.describe` does, where the rows are.
-
-    Parameters
-    ----------
-    A : DaskMatrix
-        The data, by rows.
-    V : ndarray of bool, of shape (k, columns)
-        The components.
-    weights : Weights
-        What the two kinds of error cost.
-    """
-    described = A.fleet.ask(_describe, V, weights)
-    return unpack(np.concatenate(list(described.values())), V.shape[0])
 
 
 # What is done on the workers.
@@ -260,7 +249,3 @@ def _scores(
     if piece.missing is not None:
         add_marked(*piece.missing.lines(0), memberships, others, l, weights.extra, scores)
     return scores
-
-
-def _describe(held: Held, V: Bools, weights: Weights) -> Words:
-    return pack(describe(held.piece, V, weights, n_jobs=1))

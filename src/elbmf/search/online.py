@@ -18,19 +18,14 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels.votes import count_votes
 from elbmf.search.local import LocalSearch, describe
 from elbmf.search.moves import Search
+from elbmf.utils.tuning import TUNING
 
 __all__ = ["Review", "RowSample", "Stream"]
 
-# What a sample holds at most: rows, and ones or missing cells in them.
-_MOST_ROWS = 4096
-_MOST_CELLS = 1 << 22
-
-# Share of the sample that is new when the components are reviewed, and when others are looked for
-# from scratch, which takes several times as long.
-_NEW_FOR_REVIEW, _NEW_FOR_RELAXATION = 1 / 32, 1 / 8
-
-# Copies of a row in a sample that are no accident: fewer may be one row that was read again.
-_COPIES = 5
+# What they mean, and what set them, is told in `elbmf.utils.tuning`.
+_MOST_ROWS, _MOST_CELLS = TUNING.rows_of_sample, TUNING.cells_of_sample
+_NEW_FOR_REVIEW, _NEW_FOR_RELAXATION = TUNING.new_for_review, TUNING.new_for_relaxation
+_COPIES = TUNING.copies
 
 
 class RowSample:

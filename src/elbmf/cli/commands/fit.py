@@ -3,6 +3,7 @@
 import argparse
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli.console import Console
@@ -113,10 +114,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
             name = Path(args.data).name
             with kept.errors_in_flags():
                 model = fitted_model(estimator, method, A, table, name, console, interrupt)
-            model.info.update(learned)
-            model.info["data"] |= whereabouts(args.data, args, folder)
             seed = parameters.get("random_state")
-            model.info["command"] = command_line(args, seed, model.info["seed"])
+            model.info = replace(
+                model.info,
+                **learned,
+                data=replace(model.info.data, **whereabouts(args.data, args, folder)),
+                command=command_line(args, seed, model.info.seed),
+            )
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
             if not interrupt.requested:
                 kept.close()
@@ -125,7 +129,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
-            f"Interrupted after {model.info['iteration']} {model.info['iterations_seen']}: saved "
+            f"Interrupted after {model.info.iteration} {model.info.iterations_seen}: saved "
             f"what was found so far to {folder}"
         )
         if kept.folder is not None:

@@ -104,7 +104,7 @@ def _with_data(
     from elbmf.cli.results import found_data
     from elbmf.report.inputs import described_by
 
-    lacks_rows = figure.rows and "stream" in model.info
+    lacks_rows = figure.rows and model.info.stream is not None
     if figure.data == "unused" and not lacks_rows:
         return model, None
     found = found_data(model, args, console)

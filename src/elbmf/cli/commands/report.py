@@ -78,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         sets=sets,
         title=args.title,
         # That a stream keeps no rows is said anyway.
-        notes=[found.note] if found.note and "stream" not in model.info else [],
+        notes=[found.note] if found.note and model.info.stream is None else [],
         n_jobs=args.n_jobs,
     )
     tell_page(output, console)

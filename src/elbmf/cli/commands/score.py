@@ -75,7 +75,7 @@ def _other_rows(table: "LabelledMatrix", model: "SavedModel") -> str:
     from elbmf.cli.results import lines_of
     from elbmf.io.matching import DifferentLinesError, check_same_lines
 
-    if "stream" in model.info:
+    if model.info.stream is not None:
         return "the model keeps no rows of its stream."
     try:
         check_same_lines("rows", lines_of(table, "rows"), lines_of(model, "rows"))

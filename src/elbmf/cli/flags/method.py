@@ -17,6 +17,7 @@ from elbmf.cli.flags.parameters import (
 from elbmf.cli.parser import rare
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.registry import METHODS, method
+from elbmf.estimators.schedule_flags import parameters_from_flags
 
 if TYPE_CHECKING:
     from elbmf.estimators import BooleanFactorizer
@@ -147,7 +148,8 @@ def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", di
 
 def _made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
     """Return a method with parameters that it takes."""
-    check_values(method(name), parameters)
-    estimator = method(name)(**parameters)
+    known = method(name)
+    check_values(known, parameters)
+    estimator = known(**parameters_from_flags(known, parameters))
     estimator._validate_params()  # which knows what no single value can tell
     return estimator

@@ -10,6 +10,7 @@ from typing import Any
 
 from elbmf.cli.flags.declared import Declared, declared_by
 from elbmf.errors import InputError, Setting
+from elbmf.estimators.schedule_flags import flags_of
 
 __all__ = [
     "ALIASES",
@@ -152,7 +153,13 @@ def parameters_of(owner: str | Callable[..., Any]) -> list[Parameter]:
     owner : str or callable
         ``"module:name"``, or the thing itself.
     """
-    parameters = map(Parameter, declared_by(owner))
+    declared = declared_by(owner)
+    # What a schedule and a regulariser are made of, in a method that has them.
+    declared += [
+        Declared(name, () if part.choices else ("float",), part.choices, None, (part.description,))
+        for name, part in flags_of({each.name: each for each in declared}).items()
+    ]
+    parameters = map(Parameter, declared)
     return [parameter for parameter in parameters if parameter.has_choice]
 
 

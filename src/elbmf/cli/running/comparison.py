@@ -18,6 +18,7 @@ from elbmf.comparison import Comparison, Result, ranked
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.saving import data_notes
+from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.io.records import write_records
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -45,6 +46,8 @@ def parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, 
         try:
             values = by_any_name(METHODS[name], section)
             check_values(method(name), values)
+            values = parameters_from_flags(method(name), values)
+            method(name)(**values)._validate_params()
         except InputError as error:
             raise InputError(f"{path}: [{name}]: {error}") from error
         if name in methods:

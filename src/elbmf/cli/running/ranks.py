@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def save_chosen(
         **notes,
         "parameters": {**notes["parameters"], "n_components": chosen.n_components},
         "rank_search": rank_notes(search.criterion, search.n_components_, looked_at),
-        "data": {**notes["data"], **whereabouts(args.data, args, folder / CHOSEN)},
+        "data": replace(notes["data"], **whereabouts(args.data, args, folder / CHOSEN)),
         "warnings": list(console.warnings),
     }
     model = saved_model(chosen, A, table.row_names, table.column_names, notes)

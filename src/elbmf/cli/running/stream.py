@@ -5,8 +5,8 @@ import logging
 import os
 import stat
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,10 +22,10 @@ from elbmf.cli.text.tables import figures
 from elbmf.cli.writing import save
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer, method
+from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.saving import noted_parameters
-from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.io import SavedModel
-from elbmf.io.model import BINARIZE_LIMITS
+from elbmf.io.model_info import DataInfo, ModelInfo, StreamInfo
 from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
 from elbmf.utils.machine import versions
 from elbmf.utils.text import number, times
@@ -42,8 +42,8 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
             "--stream reads rows here, one batch after the other, and --scheduler names machines "
             "that hold all of them. Leave one of the two out."
         )
-    if not isinstance(estimator, StreamedFactorizer):
-        able = sorted(each for each in METHODS if issubclass(method(each), _STREAMED))
+    if not isinstance(estimator, PartialFitMixin):
+        able = sorted(each for each in METHODS if hasattr(method(each), "partial_fit"))
         raise InputError(
             f"the method {name} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
@@ -67,8 +67,9 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
         model = learner.saved_model(name, args.data, interrupted=interrupt.requested)
-        model.info["data"] |= whereabouts(args.data, args, Path(args.output))
-        model.info["command"] = command_line(args, given_seed, model.info["seed"])
+        place = whereabouts(args.data, args, Path(args.output))
+        model.info.data = replace(model.info.data, **place)
+        model.info.command = command_line(args, given_seed, model.info.seed)
         save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
     make_report(args, Path(args.output), model, None, console)
     rows = number(estimator.n_rows_seen_)
@@ -88,14 +89,10 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
     return INTERRUPTED if interrupt.requested else 0
 
 
-# A class, for what is abstract is no argument of `issubclass` to a type checker.
-_STREAMED: Any = StreamedFactorizer
-
-
 class _Learner:
     """What is learned of the rows, and noted on the way."""
 
-    def __init__(self, estimator: StreamedFactorizer, console: Console) -> None:
+    def __init__(self, estimator: PartialFitMixin, console: Console) -> None:
         self._estimator = estimator
         self._console = console
         self._noted = noted_parameters(estimator)
@@ -151,30 +148,30 @@ class _Learner:
         estimator = self._estimator
         names, order = self._columns
         V = estimator.components_[:, order]
-        info = {
-            "method": name,
-            "parameters": self._noted,
-            "seed": self._noted.get("random_state"),
-            "data": {
-                "file": "standard input" if data == STDIN else Path(data).name,
-                "shape": [estimator.n_rows_seen_, V.shape[1]],
-                "ones": self._ones,
-                "missing": self._missing,
-            },
-            "stream": {
-                "rows": estimator.n_rows_seen_,
-                "batches": estimator.n_batches_,
-                "relative_loss_of_last": self._loss_of_last(),
-            },
-            "n_components_used": estimator.n_components_,
-            "interrupted": interrupted,
-            "seconds": round(time.perf_counter() - self._began, 3),
-            "versions": versions(),
-            "warnings": list(self._console.warnings),
-        }
+        info = ModelInfo(
+            method=name,
+            parameters=self._noted,
+            seed=self._noted.get("random_state"),
+            data=DataInfo(
+                file="standard input" if data == STDIN else Path(data).name,
+                shape=[estimator.n_rows_seen_, V.shape[1]],
+                ones=self._ones,
+                missing=self._missing,
+            ),
+            stream=StreamInfo(
+                rows=estimator.n_rows_seen_,
+                batches=estimator.n_batches_,
+                relative_loss_of_last=self._loss_of_last(),
+            ),
+            n_components_used=estimator.n_components_,
+            interrupted=interrupted,
+            seconds=round(time.perf_counter() - self._began, 3),
+            versions=versions(),
+            warnings=list(self._console.warnings),
+        )
         limits = getattr(getattr(estimator, "binarizer_", None), "limits_", np.empty(0))
         if limits.size:
-            info[BINARIZE_LIMITS] = limits.tolist()
+            info.binarize_limits = limits.tolist()
         nobody = np.zeros((0, V.shape[0]), dtype=np.bool_)
         return SavedModel(sparse.csr_array(nobody), sparse.csr_array(V), None, names, info)
 
@@ -185,5 +182,5 @@ def _is_file(path: str) -> bool:
 
 def _text(model: SavedModel) -> str:
     pairs = stream_figures(model.info)
-    pairs.append(("seconds", times(model.info["seconds"]).removesuffix(" s")))
+    pairs.append(("seconds", times(model.info.seconds or 0.0).removesuffix(" s")))
     return figures(pairs) + "\n\n" + members_table(model)

@@ -9,9 +9,8 @@ from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
-from elbmf.io.model import BINARIZE_LIMITS
-from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.relaxation.engines.cluster import DaskMatrix
+from elbmf.io.model_info import ModelInfo, StageCost
+from elbmf.matrix.protocol import Matrix
 from elbmf.utils.text import number, share, times
 
 __all__ = [
@@ -28,7 +27,7 @@ __all__ = [
 ]
 
 # Notes of a saved model that are too long to be printed.
-_LONG_NOTES = ("history", BINARIZE_LIMITS)
+_LONG_NOTES = ("history", "binarize_limits")
 
 _MOST_COMPONENTS = 40
 
@@ -42,9 +41,9 @@ _MEASURES = {
 }
 
 
-def brief(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notes of a saved model without those that are too long to be printed."""
-    return {key: value for key, value in info.items() if key not in _LONG_NOTES}
+def brief(info: ModelInfo) -> dict[str, Any]:
+    """Return the notes of a saved model, but for the long ones."""
+    return {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
 
 
 def tell_fit(
@@ -77,10 +76,10 @@ def tell_fit(
         console.result("\n" + components_table(described))
 
 
-def components(A: BooleanMatrix | DaskMatrix, model: SavedModel) -> list[dict[str, Any]]:
+def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
     """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
-    saved = model.info.get("bits_saved")
+    saved = model.info.bits_saved
     return [
         {
             "component": index,
@@ -89,7 +88,7 @@ def components(A: BooleanMatrix | DaskMatrix, model: SavedModel) -> list[dict[st
             "covered": int(cover.covered[index]),
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
-            **({} if saved is None else {"bits_saved": saved[index]}),
+            **({"bits_saved": saved[index]} if saved else {}),
             "column_names": column_names,
         }
         for index, (_, column_names) in enumerate(model.components())
@@ -125,30 +124,31 @@ def components_table(described: list[dict[str, Any]]) -> str:
 
 def members_table(model: SavedModel) -> str:
     """Lay out the components as the model has them; of a stream, without rows."""
-    saved = model.info.get("bits_saved")
-    of_stream = "stream" in model.info
+    saved = model.info.bits_saved
+    of_stream = model.info.stream is not None
     lines = [
         [
             str(index),
             *([] if of_stream else [number(len(members))]),
             number(len(names)),
-            *([] if saved is None else [number(round(saved[index]))]),
+            *([number(round(saved[index]))] if saved else []),
             shorten(names),
         ]
         for index, (members, names) in enumerate(model.components())
     ]
     rows = [] if of_stream else ["rows"]
-    bits = [] if saved is None else ["bits saved"]
+    bits = ["bits saved"] if saved else []
     headers = ["component", *rows, "columns", *bits, "column names"]
     return table(headers, lines, left=[len(headers) - 1])
 
 
-def stream_figures(info: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return names and values of what is noted of a stream."""
-    stream = info["stream"]
-    pairs = [("rows of the stream", f"{number(stream['rows'])}, memberships not kept")]
-    if stream.get("relative_loss_of_last") is not None:
-        pairs.append(("relative loss of the last", share(stream["relative_loss_of_last"])))
+def stream_figures(info: ModelInfo) -> list[tuple[str, str]]:
+    """Return names and values of what is noted of a stream; none if there was none."""
+    if info.stream is None:
+        return []
+    pairs = [("rows of the stream", f"{number(info.stream.rows)}, memberships not kept")]
+    if info.stream.relative_loss_of_last is not None:
+        pairs.append(("relative loss of the last", share(info.stream.relative_loss_of_last)))
     return pairs
 
 
@@ -164,34 +164,35 @@ def measures_table(measures: Mapping[str, float | None], ones: int) -> list[tupl
     return rows
 
 
-def measures_text(info: Mapping[str, Any]) -> str:
+def measures_text(info: ModelInfo) -> str:
     """Lay out the measures and the course of a fit, from the notes of a model.
 
     Models of earlier versions lack some of the notes.
     """
-    rows = measures_table(info["measures"], info["data"]["ones"])
-    if missing := info["data"].get("missing"):
-        rows.append(("missing cells", f"{number(missing)}, which count for nothing"))
-    if info["n_iter"] or "rank_search" not in info:
+    rows = measures_table(info.measures, info.data.ones or 0)
+    if info.data.missing:
+        rows.append(("missing cells", f"{number(info.data.missing)}, which count for nothing"))
+    if info.n_iter or (info.n_iter is not None and info.rank_search is None):
         # Others count what they report, or what they find.
         whole = {"epoch": "epochs", "sweep": "sweeps"}
-        iterations = whole.get(info.get("iteration", "epoch"), "iterations")
-        rows.append((iterations, f"{info['n_iter']} ({info['stop_reason'] or 'done'})"))
-    losses = info.get("run_losses", [])
-    if len(losses) > 1:
-        rows.append(("runs", f"{len(losses)}, losses {', '.join(map(number, losses))}"))
-    if info.get("stages"):
-        rows.append(("cost by stage", _stages(info["stages"])))
-    rows.append(("seconds", times(info["seconds"]).removesuffix(" s")))
+        iterations = whole.get(info.iteration or "epoch", "iterations")
+        rows.append((iterations, f"{info.n_iter} ({info.stop_reason or 'done'})"))
+    if len(info.run_losses) > 1:
+        losses = ", ".join(map(number, info.run_losses))
+        rows.append(("runs", f"{len(info.run_losses)}, losses {losses}"))
+    if info.stages:
+        rows.append(("cost by stage", _stages(info.stages)))
+    if info.seconds is not None:
+        rows.append(("seconds", times(info.seconds).removesuffix(" s")))
     return figures(rows) + _chosen_components(info) + _unused_components(info)
 
 
-def _stages(stages: Sequence[Mapping[str, Any]]) -> str:
+def _stages(stages: Sequence[StageCost]) -> str:
     """Say what the factors cost after each stage, and by how much that differs from before."""
-    costs = [stage["cost"] for stage in stages]
+    costs = [stage.cost for stage in stages]
     changes = [0, *(after - before for before, after in pairwise(costs))]
     return ", ".join(
-        f"{stage['stage']} {number(stage['cost'])}" + (f" ({_signed(change)})" if change else "")
+        f"{stage.stage} {number(stage.cost)}" + (f" ({_signed(change)})" if change else "")
         for stage, change in zip(stages, changes, strict=True)
     )
 
@@ -200,28 +201,28 @@ def _signed(change: int) -> str:
     return ("−" if change < 0 else "+") + number(abs(change))
 
 
-def _chosen_components(info: Mapping[str, Any]) -> str:
+def _chosen_components(info: ModelInfo) -> str:
     """Say in a line of its own how the number of components came about, unless it was given."""
-    search = info.get("rank_search")
+    search = info.rank_search
     if search is None:
         return ""
-    by = f"chosen by {TITLES[search['criterion']]} among ranks up to {number(search['highest'])}"
-    count = search["n_components"]
+    by = f"chosen by {TITLES[search.criterion]} among ranks up to {number(search.highest)}"
+    count = search.n_components
     if count == 0:
         return f"\nno component at all {by}; one is shown all the same"
     return f"\n{number(count)} component{'s' if count > 1 else ''} {by}"
 
 
-def _unused_components(info: Mapping[str, Any]) -> str:
+def _unused_components(info: ModelInfo) -> str:
     """Say in a line of its own that some components are empty, and whether more would help."""
-    asked = info.get("parameters", {}).get("n_components")
-    if "rank_search" in info:
-        asked = max(info["rank_search"]["n_components"], 1)
-    used = info.get("n_components_used", asked)
+    asked = info.parameters.get("n_components")
+    if info.rank_search is not None:
+        asked = max(info.rank_search.n_components, 1)
+    used = info.n_components_used
     # Asked for no number, a method takes as many as it needs.
-    if used == asked or asked is None:
+    if used is None or asked is None or used == asked:
         return ""
-    enough = ": these already leave no error" if info["measures"]["loss"] == 0 else ""
+    enough = ": these already leave no error" if info.measures["loss"] == 0 else ""
     return f"\n{number(used)} of {number(asked)} components used{enough}"
 
 
@@ -235,7 +236,7 @@ def model_figures(model: SavedModel) -> dict[str, Any]:
         "sizes": [
             {
                 "component": index,
-                **({} if "stream" in model.info else {"rows": len(members)}),
+                **({} if model.info.stream else {"rows": len(members)}),
                 "columns": len(names),
             }
             for index, (members, names) in enumerate(model.components())
@@ -248,26 +249,24 @@ def model_text(model: SavedModel) -> str:
     """Lay out what there is to say of a saved result."""
     rows, components, columns = model.shape
     info = model.info
-    data = info.get("data", {})
-    if "stream" in info:
-        rows = info["stream"]["rows"]
+    if info.stream is not None:
+        rows = info.stream.rows
     pairs = [
         ("saved result", f"{number(components)} components"),
-        ("matrix", f"{number(rows)} rows × {number(columns)} columns {data.get('file', '')}"),
-        ("method", str(info.get("method", "unknown"))),
+        ("matrix", f"{number(rows)} rows × {number(columns)} columns {info.data.file or ''}"),
+        ("method", info.method or "unknown"),
     ]
     defaults = {"random_state": "seed"}
     pairs += [
         (defaults.get(name, name), str(value))
-        for name, value in info.get("parameters", {}).items()
+        for name, value in info.parameters.items()
         if value is not None
     ]
-    if "stream" in info:
-        pairs += stream_figures(info)
+    pairs += stream_figures(info)
     text = figures(pairs)
-    if "measures" in info and "ones" in data:
+    if info.measures and info.data.ones is not None:
         text += "\n\n" + measures_text(info)
     text += "\n\n" + members_table(model)
-    for warning in info.get("warnings", []):
+    for warning in info.warnings:
         text += f"\n\nwarning of the fit: {warning}"
     return text

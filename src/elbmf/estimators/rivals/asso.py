@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
+from elbmf.estimators.auto_rank import fitted_greedily, prefixes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.kernels.associations import (
     add_gains,
@@ -162,11 +163,11 @@ stages_
         best = min(costs, key=lambda choice: (costs[choice], choice))
         self.threshold_, self.transposed_ = best
         _LOG.info("costs by threshold: %s", costs)
-        return FittedFactors.of_greedy_choice(found[best], stopped=stopped)
+        return fitted_greedily(found[best], stopped=stopped)
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first components of the next, with the same threshold."""
-        return self._prefixes(A, lambda rank: list(self._by_choice(A, rank)[0].values()))
+        return prefixes(self, A, lambda rank: list(self._by_choice(A, rank)[0].values()))
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.penalty_weight / self.gain_weight, shape)

@@ -10,6 +10,7 @@ from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools
+from elbmf.estimators.auto_rank import fitted_greedily, prefixes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
 from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -104,11 +105,11 @@ stages_
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         most = None if self.n_components is None else self._rank
         nested, stopped = self._concepts(A, most)
-        return FittedFactors.of_greedy_choice(nested, stopped=stopped)
+        return fitted_greedily(nested, stopped=stopped)
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first concepts of the next."""
-        return self._prefixes(A, lambda rank: [self._concepts(A, rank)[0]])
+        return prefixes(self, A, lambda rank: [self._concepts(A, rank)[0]])
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(np.inf, shape)

@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean.product import Bools
-from elbmf.estimators.relaxed import Relaxation, SingleRunFactorizer
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.relaxer import CONSTRAINTS, Relaxer, relax_once
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import Primp as LambdaShaped
@@ -25,7 +27,7 @@ __all__ = ["Primp"]
 _STEPS = 100
 
 
-class Primp(SingleRunFactorizer):
+class Primp(BooleanFactorizer):
     """Boolean matrix factorization by proximal steps away from ½, and the best of many roundings.
 
     Minimises ½‖A − UV‖² + φ(U) + φ(V) by PALM, where ``φ(x) = κ(1 − |1 − 2x|)`` on [0, 1] and
@@ -68,8 +70,8 @@ class Primp(SingleRunFactorizer):
 
         In Python also a transformer.
     callback : callable, optional
-        Called with a `State` after each epoch; a true return value ends the fit at once, with the
-        factors as they are, rounded.
+        Called with a `FitProgress` after each epoch, which is a `State` and has the relaxed
+        factors; a true return value ends the fit at once, with the factors as they are, rounded.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     memory_limit : float or str, optional
@@ -116,7 +118,9 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SingleRunFactorizer._parameter_constraints,
+        **BooleanFactorizer._parameter_constraints,
+        **CONSTRAINTS,
+        "dtype": [StrOptions({"float32", "float64"})],
         "kappa": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="left")],
     }
@@ -160,8 +164,16 @@ stages_
         self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
-    def _relaxation(self, epochs: int) -> Relaxation:
-        return Relaxation(LambdaShaped(), Printed(self.kappa, lam=0, rate=1), self.beta)
+    @property
+    def _relaxer(self) -> Relaxer:
+        schedule = Printed(self.kappa, lam=0, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
+        return Relaxer.of(self, LambdaShaped(), schedule)
+
+    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        return self._relaxer.lend(A, self.n_components)
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        return relax_once(self, self._relaxer, A, generator, self._rounded)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         thresholds = (np.arange(1, _STEPS + 1) / _STEPS).astype(state.U.dtype)

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
-from elbmf.estimators.relaxed import Relaxation, SingleRunFactorizer
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.relaxer import CONSTRAINTS, Relaxer, relax_once
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import ElasticNet
@@ -23,7 +25,7 @@ from elbmf.utils.progress import FitProgress
 __all__ = ["RoundedNMF"]
 
 
-class RoundedNMF(SingleRunFactorizer):
+class RoundedNMF(BooleanFactorizer):
     """Boolean matrix factorization by rounding a non-negative one.
 
     Minimises ½‖A − UV‖² + r(U) + r(V) over non-negative U and V by the same epochs as `ELBMF`,
@@ -69,8 +71,8 @@ class RoundedNMF(SingleRunFactorizer):
 
         In Python also a transformer.
     callback : callable, optional
-        Called with a `State` after each epoch; a true return value ends the fit at once, with the
-        factors as they are, rounded.
+        Called with a `FitProgress` after each epoch, which is a `State` and has the relaxed
+        factors; a true return value ends the fit at once, with the factors as they are, rounded.
     n_jobs : int, optional
         Threads. All cores by default, and for -1; the result does not depend on it.
     memory_limit : float or str, optional
@@ -113,7 +115,9 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SingleRunFactorizer._parameter_constraints,
+        **BooleanFactorizer._parameter_constraints,
+        **CONSTRAINTS,
+        "dtype": [StrOptions({"float32", "float64"})],
         "l1": [Interval(Real, 0, None, closed="left")],
         "l2": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, 1, closed="left")],
@@ -163,8 +167,16 @@ stages_
         self.checkpoint_every = checkpoint_every
         self.random_state = random_state
 
-    def _relaxation(self, epochs: int) -> Relaxation:
-        return Relaxation(ElasticNet(), Printed(self.l1, self.l2, rate=1), self.beta)
+    @property
+    def _relaxer(self) -> Relaxer:
+        schedule = Printed(self.l1, self.l2, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
+        return Relaxer.of(self, ElasticNet(), schedule)
+
+    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        return self._relaxer.lend(A, self.n_components)
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        return relax_once(self, self._relaxer, A, generator, self._rounded)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         relaxed = balanced(state.U, state.Vt) if self.balance else (state.U, state.Vt)

@@ -1,6 +1,5 @@
 """Sofa: two passes over a stream of rows, in memory that does not grow with them."""
 
-import copy
 import time
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -12,9 +11,10 @@ from sklearn.utils._param_validation import Interval
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
+from elbmf.estimators.auto_rank import finished_factors
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.online import OnlineLearner, PartialFitMixin
 from elbmf.estimators.rivals.centers import Centers
-from elbmf.estimators.streamed import StreamedFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, Refits, Steps
 from elbmf.search.local import describe
@@ -26,7 +26,7 @@ __all__ = ["Sofa"]
 _ROWS_AT_ONCE = 4096
 
 
-class Sofa(StreamedFactorizer):
+class Sofa(PartialFitMixin, BooleanFactorizer):
     """Boolean matrix factorization of a stream of rows.
 
     The first pass keeps a few centres. A row joins the centre whose cluster it is most similar to,
@@ -145,20 +145,15 @@ stages_
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _read_rows(self, A: BooleanMatrix) -> tuple[Bools, int]:
+    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
         if not hasattr(self, "_centers"):
-            self._centers = self._new_centers(A)
-        self._centers.read(A, 0, A.shape[0])
-        return self._components(self._rank)[0], self._centers.n_rows
-
-    def _widen_state(self, n_columns: int) -> None:
-        self._centers.widen(n_columns)
-        self.components_, _ = self._components(self._rank)
+            self._centers = self._new_centers(shape[1])
+        return _Clusters(self._centers, self._rank)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
         history, stopped = self._first_pass(A, began)
-        V, found = self._components(self._rank)
+        V, found = _components(self._centers, self._rank)
         U = describe(A, V, n_jobs=self._threads)
         loss = cover(A, U, V, self._threads).loss
         blocks = history["rows"].size
@@ -174,23 +169,15 @@ stages_
 
     def _steps(self, A: BooleanMatrix) -> Steps:
         """Each rank has the first clusters of the next, and describes the rows anew by them."""
-        history, _ = self._first_pass(A, time.perf_counter())
-        self._epochs_of_path = history["rows"].size
+        return Refits(_FirstClusters(self, A))
 
-        def fit(rank: int, generator: np.random.Generator) -> Factors:
-            V, _ = self._components(rank)
-            U = describe(A, V, n_jobs=self._threads)
-            return self._with_cost(A, copy.copy(self)._refined(A, FittedFactors(U, V)))
-
-        return Refits(fit)
-
-    def _new_centers(self, A: BooleanMatrix) -> Centers:
-        return Centers(A.shape[1], self.max_centers, self.similarity, self.theta, self.sketch_size)
+    def _new_centers(self, n_columns: int) -> Centers:
+        return Centers(n_columns, self.max_centers, self.similarity, self.theta, self.sketch_size)
 
     def _first_pass(self, A: BooleanMatrix, began: float) -> tuple[dict[str, Any], bool]:
         """Read all rows from nothing on; return the history, and whether the callback ended it."""
         n = A.shape[0]
-        self._centers = centers = self._new_centers(A)
+        self._centers = centers = self._new_centers(A.shape[1])
         figures: list[tuple[int, int, float]] = []
         stopped = False
         while centers.n_rows < n and not stopped:
@@ -214,11 +201,51 @@ stages_
             )
         )
 
-    def _components(self, rank: int) -> tuple[Bools, int]:
-        """Choose clusters as components, and add empty ones up to a rank.
 
-        Returns how many were chosen, too.
-        """
-        clusters = self._centers.choose(rank)
-        found = clusters.shape[0]
-        return np.pad(clusters, ((0, rank - found), (0, 0))), found
+class _FirstClusters:
+    """Factors of any rank after one first pass, see `Refits`."""
+
+    def __init__(self, method: Sofa, A: BooleanMatrix) -> None:
+        self._method = method
+        self._A = A
+        history, _ = method._first_pass(A, time.perf_counter())
+        self.n_iter = history["rows"].size
+
+    def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
+        method, A = self._method, self._A
+        V, _ = _components(method._centers, rank)
+        U = describe(A, V, n_jobs=method._threads)
+        return finished_factors(method, A, FittedFactors(U, V))
+
+
+class _Clusters:
+    """Clusters of the rows that have passed, as components."""
+
+    def __init__(self, centers: Centers, rank: int) -> None:
+        self._centers = centers
+        self._rank = rank
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that have passed."""
+        return self._centers.n_rows
+
+    def read(self, A: BooleanMatrix) -> Bools:
+        """Let rows pass; return the components."""
+        self._centers.read(A, 0, A.shape[0])
+        return _components(self._centers, self._rank)[0]
+
+    def widen(self, n_columns: int) -> Bools:
+        """Let rows have more columns; return the components."""
+        self._centers.widen(n_columns)
+        return _components(self._centers, self._rank)[0]
+
+
+def _components(centers: Centers, rank: int) -> tuple[Bools, int]:
+    """Choose clusters as components, and add empty ones up to a rank.
+
+    Returns how many were chosen, too.
+    """
+    clusters = centers.choose(rank)
+    found = clusters.shape[0]
+    return np.pad(clusters, ((0, rank - found), (0, 0))), found

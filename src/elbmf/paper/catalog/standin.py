@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from elbmf.datasets.tiles import make_tiles
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix
 from elbmf.paper.catalog.prepared import PreparedData
+from elbmf.utils.seeds import seed_of
 
 __all__ = ["stand_in"]
 
@@ -58,7 +58,7 @@ def stand_in(
     area = _IN_TILES * density * n * m / n_tiles
     height = _around(min(n, math.sqrt(area * n / m)), n)
     width = _around(2 * area / sum(height), m)
-    seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    seed = seed_of(random_state)
     # Noise is drawn after the tiles: with the same seed, the same tiles.
     tiled = make_tiles((n, m), n_tiles, height=height, width=width, overlap=True, random_state=seed)
     covered = tiled.truth.nnz / (n * m)

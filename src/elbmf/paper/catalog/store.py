@@ -53,7 +53,7 @@ def prepared_sets(folders: Iterable[str | os.PathLike[str]] | None = None) -> di
 
     Examples
     --------
-    >>> from elbmf.datasets import open_prepared, prepared_sets
+    >>> from elbmf.paper.catalog import open_prepared, prepared_sets
     >>> for name, path in prepared_sets(["no such folder"]).items():
     ...     data = open_prepared(path)
     """

@@ -14,6 +14,7 @@ from elbmf.estimators import ELBMF
 from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
 from elbmf.paper.experiments.experiment import Claim, Experiment, Settings, Tables, Task
 from elbmf.plots import new_figure, plain_axes
+from elbmf.relaxation.schedules import Printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,9 +58,7 @@ def _measure(task: Task, settings: Settings) -> Tables:
     drawn = make_tiles((400, 300), 5, height=(50, 100), noise=0.1, random_state=seed)
     model = ELBMF(
         5,
-        kappa=_KAPPA,
-        lam=lam,
-        rate=rate,
+        schedule=Printed(_KAPPA, lam, rate),
         max_iter=_EPOCHS,
         tol=0,
         refine=False,

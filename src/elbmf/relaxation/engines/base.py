@@ -1,4 +1,4 @@
-"""The contract of an engine, and what it does with one slab: pull, step, push.
+"""The contract of an engine, what it does with one slab (pull, step, push), and one that does it.
 
 An engine owns the streamed factor. In one pass over the data it updates that factor and returns
 what the resident factor is updated from: Q, the product of the data with the streamed factor, and
@@ -12,17 +12,27 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from threading import Lock
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary, Tally
 from elbmf.relaxation.kernels.half_step import inner
-from elbmf.relaxation.slabs import Slab, SlabbedMatrix
+from elbmf.relaxation.slabs import Slab, SlabbedMatrix, cut
 from elbmf.utils.aligned import aligned_empty
 
-__all__ = ["Engine", "Product", "TreeSum", "Where", "Workspace", "merges", "visit"]
+__all__ = [
+    "Engine",
+    "Product",
+    "SlabEngine",
+    "TreeSum",
+    "Where",
+    "Workspace",
+    "merges",
+    "visit",
+]
 
 Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
@@ -42,7 +52,8 @@ class Where:
     n_jobs : int, optional
         Threads. All cores by default.
     device : str, optional
-        A device of torch. By default there is none: our own kernels on the processor.
+        Asks for the engine that declares it. By default there is none: our own kernels on the
+        processor.
     """
 
     n_jobs: int | None = None
@@ -123,15 +134,34 @@ class Engine(ABC):
     ----------
     matrix : SlabbedMatrix
         The data.
+
+    Attributes
+    ----------
+    priority : int
+        Of the engines that suit, the one with the highest is taken. Those of this package have
+        less than the default.
+    devices : tuple of str
+        Values of the parameter ``device`` by which users ask for this engine.
     """
+
+    priority: ClassVar[int] = 10
+    devices: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, matrix: SlabbedMatrix) -> None:
         self.matrix = matrix
 
     @classmethod
-    @abstractmethod
-    def suits(cls, A: Any, where: Where) -> bool:
-        """Whether this is the engine for some data; the first of `ENGINES` that says so is."""
+    def suits(cls, A: Matrix, where: Where) -> bool:
+        """Whether this is an engine for some data: by default if one of its devices is asked for.
+
+        Parameters
+        ----------
+        A : Matrix
+            The data.
+        where : Where
+            What is said of where slabs may live.
+        """
+        return where.device in cls.devices and A.in_one_place
 
     @classmethod
     @abstractmethod
@@ -246,9 +276,9 @@ class Engine(ABC):
     def iterate(self) -> Iterate:
         """The two last iterates of the streamed factor, as they are until the next sweep."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Release what the engine holds."""
+        """Release what the engine holds; nothing by default."""
+        return
 
     def __enter__(self) -> Self:
         return self
@@ -308,6 +338,86 @@ def visit(
         if product.residual is not None:
             slab.push_residuals(ahead, lines, low, high, product.residual)
     return Summary.of(factor.current[slab.start : slab.stop], tally)
+
+
+class SlabEngine(Engine):
+    """Visits slabs on this machine, one after the other.
+
+    An engine that visits them in another way has its own `run`.
+
+    Parameters
+    ----------
+    matrix : SlabbedMatrix
+        The data.
+    n_jobs : int, optional
+        Threads, for engines that have several.
+    """
+
+    def __init__(self, matrix: SlabbedMatrix, n_jobs: int | None = None) -> None:
+        super().__init__(matrix)
+
+    @classmethod
+    def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
+        return cls(cut(A, weight_of_ones), where.n_jobs)
+
+    def load(self, resident: Factor, streamed: Iterate) -> None:  # noqa: D102
+        super().load(resident, streamed)
+        number = resident.current.dtype
+        self._factor = Factor(streamed, number, inertia=resident.previous is not None)
+        width = self._factor.current.shape[1]
+        self._products = [self._new_product() for _ in self.matrix.slabs]
+        self._workspaces = [
+            Workspace(slab.lines_at_once(width), self._factor.current) for slab in self.matrix.slabs
+        ]
+
+    def _new_product(self) -> Product:
+        """Make room for the product of a slab."""
+        like = self._factor.current
+        shape, parts = (self.matrix.n_resident, like.shape[1]), 1 + self.matrix.reweighed
+        return Product(*(aligned_empty(shape, like.dtype) for _ in range(parts)))
+
+    def sweep(  # noqa: D102
+        self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
+    ) -> tuple[Product, Summary]:
+        point = resident if ahead is None else ahead
+        summaries = self.run(
+            lambda *own: visit(own[0], self._factor, resident, point, step, *own[1:]),
+            self.matrix.slabs,
+            self._products,
+            self._workspaces,
+        )
+        if len(summaries) > 1:
+            at_once = self._resident_rows_at_once
+            self.run(self._add_products, range(0, self.matrix.n_resident, at_once))
+        summary = TreeSum(len(summaries), add)
+        for position, own in enumerate(summaries):
+            summary.put(position, own)
+        return self._products[0], summary.total
+
+    def _add_products(self, start: int) -> None:
+        """Add the products of all slabs, into the first, for some resident rows."""
+        rows = slice(start, start + self._resident_rows_at_once)
+        for parts in zip(*(product.parts for product in self._products), strict=True):
+            for into, other in merges(len(parts)):
+                parts[into][rows] += parts[other][rows]
+
+    def excess_loss(self, resident: Floats) -> float:  # noqa: D102
+        if not self.matrix.reweighed:
+            return 0.0
+        lines = self._factor.current
+        return sum(
+            self.run(
+                lambda slab: slab.excess_loss(resident, lines[slab.start : slab.stop]),
+                self.matrix.slabs,
+            )
+        )
+
+    def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
+        return function(self._factor.values)
+
+    @property
+    def iterate(self) -> Iterate:  # noqa: D102
+        return self._factor.iterate
 
 
 def merges(count: int) -> Iterator[tuple[int, int]]:

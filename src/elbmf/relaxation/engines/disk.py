@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from elbmf.matrix.on_disk import PagedMatrix
 from elbmf.matrix.paging import expect, forget
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Workspace, visit
 from elbmf.relaxation.engines.memory import MemoryEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
 from elbmf.relaxation.slabs import Slab, cut
-from elbmf.utils.aligned import aligned_empty
 
 __all__ = ["DiskEngine"]
 
@@ -37,6 +37,8 @@ class DiskEngine(MemoryEngine):
         Threads. All cores by default.
     """
 
+    priority = 1
+
     def __init__(
         self, A: PagedMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
     ) -> None:
@@ -44,8 +46,8 @@ class DiskEngine(MemoryEngine):
         self._allocate = A.allocate
 
     @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
-        return isinstance(A, PagedMatrix)
+    def suits(cls, A: Matrix, where: Where) -> bool:  # noqa: D102
+        return where.device is None and isinstance(A, PagedMatrix)
 
     @classmethod
     def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
@@ -114,11 +116,7 @@ class DiskEngine(MemoryEngine):
         try:
             return self._spare_products.pop()
         except IndexError:  # all are in use, by slabs that are visited or wait to be added
-            pass
-        shape = (self.matrix.n_resident, self._factor.current.shape[1])
-        number = self._factor.current.dtype
-        parts = 1 + self.matrix.reweighed
-        return Product(*(aligned_empty(shape, number) for _ in range(parts)))
+            return self._new_product()
 
     def _workspace(self) -> Workspace:
         try:

@@ -2,27 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from operator import add
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Workspace, merges, visit
-from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
-from elbmf.relaxation.slabs import SlabbedMatrix, cut
-from elbmf.utils.aligned import aligned_empty
+from elbmf.matrix.protocol import Matrix
+from elbmf.relaxation.engines.base import SlabEngine, Where
+from elbmf.relaxation.slabs import SlabbedMatrix
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 
 __all__ = ["MemoryEngine"]
 
-Floats = NDArray[np.floating[Any]]
 T = TypeVar("T")
 
 
-class MemoryEngine(Engine):
+class MemoryEngine(SlabEngine):
     """Visits the slabs with several threads; the result does not depend on how many.
 
     Parameters
@@ -33,6 +26,8 @@ class MemoryEngine(Engine):
         Threads. All cores by default.
     """
 
+    priority = 0
+
     def __init__(self, matrix: SlabbedMatrix, n_jobs: int | None = None) -> None:
         super().__init__(matrix)
         self._threads = min(n_jobs or available_cores(), len(matrix.slabs))
@@ -41,27 +36,8 @@ class MemoryEngine(Engine):
         self._blas = SingleThreadedBlas()
 
     @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
-        return isinstance(A, BooleanMatrix)
-
-    @classmethod
-    def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102
-        return cls(cut(A, weight_of_ones), where.n_jobs)
-
-    def load(self, resident: Factor, streamed: Iterate) -> None:  # noqa: D102
-        super().load(resident, streamed)
-        number = resident.current.dtype
-        self._factor = Factor(streamed, number, inertia=resident.previous is not None)
-        width = self._factor.current.shape[1]
-        slabs = self.matrix.slabs
-        shape = (self.matrix.n_resident, width)
-        self._products = [
-            Product(*(aligned_empty(shape, number) for _ in range(1 + self.matrix.reweighed)))
-            for _ in slabs
-        ]
-        self._workspaces = [
-            Workspace(slab.lines_at_once(width), self._factor.current) for slab in slabs
-        ]
+    def suits(cls, A: Matrix, where: Where) -> bool:  # noqa: D102
+        return where.device is None and A.in_one_place
 
     def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
         """Map over the threads, this one among them; each takes the next item when it is free."""
@@ -87,49 +63,6 @@ class MemoryEngine(Engine):
             for future in helping:
                 future.result()
         return results
-
-    def sweep(  # noqa: D102
-        self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
-    ) -> tuple[Product, Summary]:
-        point = resident if ahead is None else ahead
-        summaries = self.run(
-            lambda *own: visit(own[0], self._factor, resident, point, step, *own[1:]),
-            self.matrix.slabs,
-            self._products,
-            self._workspaces,
-        )
-        if len(summaries) > 1:
-            at_once = self._resident_rows_at_once
-            self.run(self._add_products, range(0, self.matrix.n_resident, at_once))
-        summary = TreeSum(len(summaries), add)
-        for position, own in enumerate(summaries):
-            summary.put(position, own)
-        return self._products[0], summary.total
-
-    def _add_products(self, start: int) -> None:
-        """Add the products of all slabs, into the first, for some resident rows."""
-        rows = slice(start, start + self._resident_rows_at_once)
-        for parts in zip(*(product.parts for product in self._products), strict=True):
-            for into, other in merges(len(parts)):
-                parts[into][rows] += parts[other][rows]
-
-    def excess_loss(self, resident: Floats) -> float:  # noqa: D102
-        if not self.matrix.reweighed:
-            return 0.0
-        lines = self._factor.current
-        return sum(
-            self.run(
-                lambda slab: slab.excess_loss(resident, lines[slab.start : slab.stop]),
-                self.matrix.slabs,
-            )
-        )
-
-    def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
-        return function(self._factor.values)
-
-    @property
-    def iterate(self) -> Iterate:  # noqa: D102
-        return self._factor.iterate
 
     def close(self) -> None:  # noqa: D102
         if self._helpers:

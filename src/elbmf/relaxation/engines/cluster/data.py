@@ -3,18 +3,19 @@
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from operator import add
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
-from elbmf.boolean.product import Bools, boolean_array
 from elbmf.errors import ClusterError, InputError, MissingExtraError
-from elbmf.matrix.boolean_matrix import NotBooleanError
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.matrix.on_disk import DiskMatrix
+from elbmf.matrix.protocol import Bools, Matrix
 from elbmf.relaxation.engines.cluster.fleet import Fleet
 from elbmf.relaxation.engines.cluster.hold import Held
 from elbmf.relaxation.engines.cluster.sources import Blocks, Folder, Source
@@ -22,11 +23,13 @@ from elbmf.relaxation.slabs import longer_side, worthwhile_edges
 
 __all__ = ["DaskMatrix", "is_distributed"]
 
+T = TypeVar("T")
+
 # Blocks are joined until a slab has so many cells.
 _CELLS_PER_SLAB = 1 << 20
 
 
-class DaskMatrix:
+class DaskMatrix(Matrix):
     """A Boolean matrix on a cluster: its size, and who holds it.
 
     Parameters
@@ -42,12 +45,14 @@ class DaskMatrix:
     ----------
     shape : (int, int)
         Rows and columns.
-    ones, cells, known : int
-        Number of ones, of cells, and of cells that are not missing.
+    ones, n_missing : int
+        Number of ones and of missing cells.
     streamed_axis : int
         The side that is cut into slabs, 0 for rows.
     edges : tuple of int
         Where it is cut.
+    slab_lines : list of slice
+        The lines of each slab.
     fleet : Fleet
         The workers.
 
@@ -56,6 +61,9 @@ class DaskMatrix:
     DaskMatrix.from_folder : For data in a matrix folder that all workers reach.
     DaskMatrix.from_collection : For Dask arrays and data frames.
     """
+
+    in_memory = False
+    in_one_place = False
 
     def __init__(
         self, client: Any, source: Source, column_names: Sequence[str] | None = None
@@ -73,6 +81,7 @@ class DaskMatrix:
         readings = [self.fleet.readings[number] for number in range(source.count)]
         edges = np.cumsum([0, *(reading.lines for reading in readings)])
         self.edges = tuple(edges.tolist())
+        self.slab_lines = [slice(*pair) for pair in pairwise(self.edges)]
         for reading, start in zip(readings, self.edges, strict=False):
             if reading.bad is not None:
                 values, rows, columns, hint = reading.bad
@@ -83,19 +92,7 @@ class DaskMatrix:
         if 0 in self.shape:
             raise InputError(f"The matrix is empty: {self.shape[0]}×{self.shape[1]} cells.")
         self.ones = sum(reading.ones for reading in readings)
-        self.cells = self.shape[0] * self.shape[1]
         self.n_missing = sum(reading.missing for reading in readings)
-        self.known = self.cells - self.n_missing
-
-    @property
-    def density(self) -> float:
-        """Share of ones among all cells, by which slabs choose their storage."""
-        return self.ones / self.cells
-
-    @property
-    def lines(self) -> list[slice]:
-        """The lines of each slab."""
-        return [slice(*pair) for pair in zip(self.edges[:-1], self.edges[1:], strict=True)]
 
     @classmethod
     def from_folder(
@@ -174,27 +171,40 @@ class DaskMatrix:
         found = [list(self.shape), self.edges, list(self.fleet.ask(_fingerprint).values())]
         return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
-    def cover(self, U: Any, V: Any) -> Cover:
-        """Compare the matrix with a Boolean product on the workers, as `elbmf.boolean.cover`."""
-        counted: Cover = self._counted(_cover, U, V, Cover.__add__)
-        return counted
-
-    def component_cover(self, U: Any, V: Any) -> ComponentCover:
-        """Count the cover of each component, as `elbmf.boolean.product.component_cover`."""
-        cells, covered, alone = self._counted(_component_cover, U, V, np.add)
-        rows, columns = boolean_array(U, "U").sum(axis=0), boolean_array(V, "V").sum(axis=1)
-        return ComponentCover(rows, columns, cells, covered, alone)
-
-    def _counted(self, operation: Any, U: Any, V: Any, fold: Any) -> Any:
-        sides = (boolean_array(U, "U"), boolean_array(V, "V").T)
-        streamed, resident = sides if self.streamed_axis == 0 else sides[::-1]
-        own = self.lines
-        return self.fleet.ask(
-            operation,
+    def sum_over_pieces(
+        self,
+        count: Callable[[BooleanMatrix, Bools, Bools, int | None], T],
+        U: Bools,
+        V: Bools,
+        n_jobs: int | None = None,
+    ) -> T:
+        """Count something in every slab on the workers, and add it up; see `Matrix`."""
+        streamed, resident = (U, V.T) if self.streamed_axis == 0 else (V.T, U)
+        total: T = self.fleet.ask(
+            _count,
+            count,
             np.ascontiguousarray(resident),
-            fold=fold,
-            apart=lambda number: (np.ascontiguousarray(streamed[own[number]]),),
+            fold=add,
+            apart=lambda number: (np.ascontiguousarray(streamed[self.slab_lines[number]]),),
         )
+        return total
+
+    def map_rows(
+        self, function: Callable[..., NDArray[Any]], *arguments: Any, n_jobs: int | None = None
+    ) -> NDArray[Any]:
+        """Compute something for each row on the workers; see `Matrix`.
+
+        Raises
+        ------
+        InputError
+            If the matrix is cut along its columns.
+        """
+        if self.streamed_axis == 1:
+            raise InputError(
+                "Rows are described one by one, but the matrix is cut along its columns. Open it "
+                "again, with streamed_axis=0."
+            )
+        return np.concatenate(list(self.fleet.ask(_map_rows, function, arguments).values()))
 
     def close(self) -> None:
         """Have the workers release the matrix."""
@@ -211,13 +221,12 @@ def _fingerprint(held: Held) -> str:
     return held.piece.fingerprint()
 
 
-def _cover(held: Held, resident: Bools, lines: Bools) -> Cover:
-    return cover(held.piece, lines, resident.T, n_jobs=1)
+def _count(held: Held, count: Callable[..., Any], resident: Bools, lines: Bools) -> Any:
+    return count(held.piece, lines, np.ascontiguousarray(resident.T), 1)
 
 
-def _component_cover(held: Held, resident: Bools, lines: Bools) -> NDArray[np.int64]:
-    counted = component_cover(held.piece, lines, resident.T, n_jobs=1)
-    return np.array([counted.cells, counted.covered, counted.alone])
+def _map_rows(held: Held, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(held.piece, *arguments, 1)
 
 
 def is_distributed(X: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.engines.base import Engine, Product, Where
 from elbmf.relaxation.engines.cluster.data import DaskMatrix
 from elbmf.relaxation.engines.cluster.sweeping import (
@@ -23,7 +24,7 @@ from elbmf.relaxation.engines.cluster.sweeping import (
     sweep,
 )
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Rows, Summary
-from elbmf.relaxation.slabs import SlabbedMatrix, heaviest_weight
+from elbmf.relaxation.slabs import SlabbedMatrix, heaviest_weight, storage_density
 from elbmf.relaxation.starts import UniformRows
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _SlabsElsewhere(SlabbedMatrix):
-    """A matrix whose slabs are not here; in their place are their lines.
+    """A matrix whose slabs are not here.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class _FactorElsewhere:
     def __getitem__(self, wanted: slice) -> Floats:
         low, high, _ = wanted.indices(self.shape[0])
         found = np.empty((max(high - low, 0), self.shape[1]), self._dtype)
-        for number, lines in enumerate(self._A.lines):
+        for number, lines in enumerate(self._A.slab_lines):
             first, last = max(low, lines.start), min(high, lines.stop)
             if first < last:
                 own = slice(first - lines.start, last - lines.start)
@@ -96,6 +97,8 @@ class DaskEngine(Engine):
         Threads for the resident factor, here. All cores by default.
     """
 
+    priority = 3
+
     def __init__(
         self, A: DaskMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
     ) -> None:
@@ -103,9 +106,9 @@ class DaskEngine(Engine):
             A.shape,
             A.ones,
             A.streamed_axis,
-            tuple(A.lines),  # type: ignore[arg-type]
+            (),
             heaviest_weight(A.ones, weight_of_ones),
-            weight_of_ones != 1 or A.known < A.cells,
+            weight_of_ones != 1 or A.n_missing > 0,
         )
         super().__init__(matrix)
         self._A = A
@@ -115,7 +118,7 @@ class DaskEngine(Engine):
         self._blas = SingleThreadedBlas()
 
     @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
+    def suits(cls, A: Matrix, where: Where) -> bool:  # noqa: D102
         return isinstance(A, DaskMatrix)
 
     @classmethod
@@ -127,7 +130,7 @@ class DaskEngine(Engine):
         self._dtype = resident.current.dtype
         self._inertia = resident.previous is not None
         self._n_components = resident.n_components
-        lines = self._A.lines
+        lines = self._A.slab_lines
 
         def start_of(number: int) -> tuple[Iterate, slice]:
             own = lines[number]
@@ -140,7 +143,10 @@ class DaskEngine(Engine):
 
         self._A.fleet.begin(
             begin,
-            *(self._weight_of_ones, self._A.density, self._dtype, self._inertia),
+            self._weight_of_ones,
+            storage_density(self._A),
+            self._dtype,
+            self._inertia,
             apart=start_of,
         )
 

@@ -244,6 +244,10 @@ class Fleet:
         if lost:
             # Blocks that are wanted from a worker that is gone would be waited for by all others.
             self._cluster.give_up([call for number, _, call in calls if number in lost])
+        for _, _, call in calls:
+            # A late answer leaves references to its future. Were it still wanted when its worker is
+            # lost, the same blocks could be read nowhere else.
+            call.release()
         return lost
 
     def _restore(self, numbers: set[int]) -> None:

@@ -58,6 +58,9 @@ class TorchEngine(Engine):
         Bytes of the device that the data may take. By default, most of what is free.
     """
 
+    priority = 2
+    devices = ("cpu", "cuda", "mps")
+
     def __init__(
         self,
         A: BooleanMatrix,
@@ -91,10 +94,6 @@ class TorchEngine(Engine):
         self._product: Any = None
         self._batches: list[Batch] = []
         self._made_for: tuple[Any, int] | None = None
-
-    @classmethod
-    def suits(cls, A: Any, where: Where) -> bool:  # noqa: D102
-        return where.device is not None and isinstance(A, BooleanMatrix)
 
     @classmethod
     def of(cls, A: Any, weight_of_ones: float, where: Where) -> Self:  # noqa: D102

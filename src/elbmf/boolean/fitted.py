@@ -1,0 +1,48 @@
+"""Boolean factors as a method or one of its runs leaves them, and how they came about."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from elbmf.boolean.product import Bools
+
+__all__ = ["FittedFactors"]
+
+
+@dataclass(eq=False)
+class FittedFactors:
+    """What a method, or one of its runs, hands back.
+
+    Parameters
+    ----------
+    U : ndarray of bool, of shape (n, k)
+    V : ndarray of bool, of shape (k, m)
+    n_iter : int
+        Epochs, sweeps or passes it took.
+    stop_reason : str
+        Why it ended; ``"callback"`` if the callback asked for that.
+    history : dict of str to ndarray
+        Figures of each iteration.
+    stages : dict of str to int
+        What the factors cost after each stage. A method that refines its factors itself says so
+        here; those of others are refined after them, if ``refine`` is on.
+    run_losses : list of int
+        What each run led to, where there are several.
+    cost : int
+        What the factors cost, where that is known.
+    """
+
+    U: Bools
+    V: Bools
+    n_iter: int = 0
+    stop_reason: str = ""
+    history: dict[str, NDArray[Any]] = field(default_factory=dict)
+    stages: dict[str, int] = field(default_factory=dict)
+    run_losses: list[int] = field(default_factory=list)
+    cost: int = 0
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the callback ended it."""
+        return self.stop_reason == "callback"

@@ -1,0 +1,173 @@
+"""From rank to rank as a method gets there, and ``n_components="auto"``: the rank that pays."""
+
+import copy
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from elbmf.boolean.coverage import cover
+from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.product import Bools
+from elbmf.estimators.resuming import Session, identity
+from elbmf.estimators.warning import warn_caller
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.kept import StepFolder, remove_steps
+from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath
+
+if TYPE_CHECKING:
+    from elbmf.estimators.base import BooleanFactorizer
+
+__all__ = ["Refit", "at_best_rank", "finished_factors", "fitted_greedily", "prefixes"]
+
+# How n_components="auto" chooses: among the ranks up to this, and twice as many as long as the last
+# of them is the best.
+_CRITERION = "mdl"
+_FIRST_RANKS = 32
+
+
+class _Stopped(Exception):
+    """The callback ended a fit, and with it the search for a rank."""
+
+    def __init__(self, factors: Factors) -> None:
+        super().__init__()
+        self.factors = factors
+
+
+class Refit:
+    """A method that factorizes one matrix at any rank, from nothing.
+
+    Parameters
+    ----------
+    method : BooleanFactorizer
+        The method and its parameters.
+    A : BooleanMatrix
+        The data.
+    parameters : callable
+        Returns parameters to set at a rank.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations that took so far.
+    """
+
+    def __init__(
+        self,
+        method: "BooleanFactorizer",
+        A: BooleanMatrix,
+        parameters: Callable[[int], dict[str, Any]] = lambda rank: {},
+    ) -> None:
+        self._method = method
+        self._A = A
+        self._parameters = parameters
+        self.n_iter = 0
+
+    def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
+        """Factorize at a rank."""
+        model = copy.copy(self._method)
+        model.set_params(n_components=rank, **self._parameters(rank))
+        if hasattr(model, "checkpoint"):
+            # What is kept of a search over ranks are its steps, of which this fit is one.
+            model.checkpoint = None
+        fitted = model._factorize(self._A, generator)
+        self.n_iter += fitted.n_iter
+        factors = finished_factors(model, self._A, fitted)
+        if fitted.was_stopped:
+            raise _Stopped(factors)
+        return factors
+
+
+def finished_factors(
+    method: "BooleanFactorizer", A: BooleanMatrix, fitted: FittedFactors
+) -> Factors:
+    """Return what a method has found as the factors of a rank: refined, with their cost."""
+    fitted = method._refined(A, fitted)
+    cost = cover(A, fitted.U, fitted.V, method._threads).cost(method._weights(A.shape))
+    return Factors(fitted.U, fitted.V, cost)
+
+
+def prefixes(
+    method: "BooleanFactorizer", A: BooleanMatrix, find: Callable[[int], Sequence[Nested]]
+) -> Prefixes:
+    """Return the steps of a method whose components do not depend on how many follow.
+
+    Parameters
+    ----------
+    method : BooleanFactorizer
+        The method.
+    A : BooleanMatrix
+        The data.
+    find : callable
+        Returns one or several sequences of so many components, of which each rank takes the one
+        that costs least there.
+    """
+
+    def finish(U: Bools, V: Bools) -> Factors:
+        return finished_factors(method, A, FittedFactors(U, V))
+
+    return Prefixes(find, finish)
+
+
+def fitted_greedily(nested: Nested, *, stopped: bool = False) -> FittedFactors:
+    """Hand back components that were found one after the other."""
+    costs = nested.costs[1 : nested.found + 1]
+    if stopped:
+        reason = "callback"
+    elif nested.costs[-1] == 0:
+        reason = "exact"
+    else:
+        reason = "n_components" if nested.found == nested.U.shape[1] else "no gain"
+    return FittedFactors(nested.U, nested.V, nested.found, reason, {"cost": costs})
+
+
+def at_best_rank(method: "BooleanFactorizer", A: BooleanMatrix, seed: int) -> FittedFactors:
+    """Choose the number of components by the length of the description (MDL).
+
+    With a ``checkpoint``, finished steps are kept there until the search has ended.
+    """
+    folder = getattr(method, "checkpoint", None)
+    if folder is None:
+        return _chosen(method, A, seed)
+    session = Session.of(method, A, np.random.default_rng(seed))
+    finished = None
+    if session.result is None:
+        given = method.random_state is not None
+        note = identity(method, A) | ({"random_state": seed} if given else {})
+        finished = StepFolder(folder, note)
+        seed = seed if given else finished.remember_seed(seed)
+    fitted = session.conclude(lambda: _chosen(method, A, seed, finished))
+    if session.result is not None:
+        remove_steps(Path(folder))
+    return fitted
+
+
+def _chosen(
+    method: "BooleanFactorizer", A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
+) -> FittedFactors:
+    steps = method._steps(A)
+    path = RankPath(A, steps, seed, finished, n_jobs=method._threads)
+    most = min(_FIRST_RANKS, *A.shape)
+    reason = "rank chosen"
+    try:
+        path.zoom(most, _CRITERION)
+        while path.best(_CRITERION) == most < min(A.shape):
+            most = min(2 * most, *A.shape)
+            path.zoom(most, _CRITERION)
+    except _Stopped as stopped:
+        reason = "callback"
+        path.factors.setdefault(stopped.factors.rank, stopped.factors)
+    best = path.best(_CRITERION)
+    if best == 0 and reason != "callback":
+        warn_caller(
+            "No number of components describes the matrix more briefly than none at all: it "
+            "may hold no groups. n_components='auto' finds one component all the same."
+        )
+    table = {
+        "rank": np.array(path.ranks),
+        "loss": np.array([path.counts(rank).errors for rank in path.ranks]),
+        _CRITERION: np.array(path.values(_CRITERION)),
+    }
+    chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
+    return FittedFactors(chosen.U, chosen.V, steps.n_iter, reason, table)

@@ -1,0 +1,298 @@
+"""The part of a method that relaxes the factors to real numbers and descends by iPALM.
+
+A method says which regulariser it has, which schedule, and how it rounds; the loop over epochs,
+with trace, stop rule, checkpoints and callback, is here.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.product import Bools
+from elbmf.errors import InputError
+from elbmf.estimators.base import BooleanFactorizer, lent
+from elbmf.estimators.resuming import Begun, Session
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import memory_needed, paged
+from elbmf.matrix.paging import available_memory
+from elbmf.relaxation.engines import DEVICES, Engine, Where, open_engine
+from elbmf.relaxation.half_step import Iterate, Rows
+from elbmf.relaxation.kernels.half_step import HUGE
+from elbmf.relaxation.palm import State, ipalm
+from elbmf.relaxation.regularizers import Regularizer
+from elbmf.relaxation.schedules import Schedule
+from elbmf.relaxation.starts import singular_start, uniform_start
+from elbmf.relaxation.stopping import StopReason, StopRule
+from elbmf.relaxation.trace import Trace, TraceLevel
+from elbmf.search.local import agree
+from elbmf.utils.progress import FitProgress
+from elbmf.utils.sizes import SizeText, bytes_of
+from elbmf.utils.text import size_text
+from elbmf.utils.tuning import TUNING
+
+__all__ = ["CONSTRAINTS", "Relaxed", "Relaxer", "relax_once"]
+
+_LOG = logging.getLogger(__name__)
+
+CONSTRAINTS: dict[str, list[Any]] = {
+    "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "trace": [StrOptions(set(get_args(TraceLevel)))],
+    "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
+    "device": [StrOptions(DEVICES), None],
+    "checkpoint": [str, HasMethods("__fspath__"), None],
+    "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+}
+"""The parameters of a method that relaxes, beside the common ones."""
+
+# Components to reckon with where their number is yet to be found.
+_RANK_UNKNOWN = 32
+
+# Of the memory that is free, what a fit of stored data may take where nothing is said.
+_SHARE_OF_MEMORY = 0.5
+
+
+class Relaxed(NamedTuple):
+    """What the epochs of a run led to: the last state, why it was the last, and the trace."""
+
+    state: State
+    reason: StopReason
+    history: dict[str, NDArray[Any]]
+
+    def rounded(self, U: Bools, V: Bools) -> FittedFactors:
+        """Hand back what the state was rounded to."""
+        return FittedFactors(U, V, self.state.iteration, self.reason, self.history)
+
+
+@dataclass(frozen=True)
+class Relaxer:
+    """Runs of iPALM, each from a start until the stop rule or the callback ends it.
+
+    Parameters
+    ----------
+    regularizer : Regularizer
+        What is added to ‖A − UV‖².
+    schedule : Schedule
+        How strong that is, and what goes with it.
+    init : {"auto", "svd", "random"} or (U, V)
+        The start.
+    tol : float
+        Of the stop rule.
+    trace : {"basic", "full"}
+        What to record.
+    memory_limit : float, str or None
+        Above which data is worked on from the disk.
+    where : Where
+        Threads and device.
+    tell : callable
+        Told of each epoch; a true return value ends the run.
+    """
+
+    regularizer: Regularizer
+    schedule: Schedule
+    init: Any
+    tol: float
+    trace: TraceLevel
+    memory_limit: float | str | None
+    where: Where
+    tell: Callable[[FitProgress], bool]
+
+    @classmethod
+    def of(cls, method: Any, regularizer: Regularizer, schedule: Schedule) -> "Relaxer":
+        """Return that of a method with the parameters of `CONSTRAINTS`."""
+        return cls(
+            regularizer,
+            schedule,
+            method.init,
+            method.tol,
+            method.trace,
+            method.memory_limit,
+            Where(method._threads, method.device),
+            method._tell,
+        )
+
+    def lend(
+        self, A: BooleanMatrix, n_components: int | str | None
+    ) -> AbstractContextManager[BooleanMatrix]:
+        """Lend the data, from the disk if there is not enough memory for it."""
+        if self.memory_limit is not None:
+            limit = bytes_of(self.memory_limit)
+        elif not A.in_memory:
+            limit = int(_SHARE_OF_MEMORY * available_memory())
+        else:
+            return lent(A)
+        k = n_components if isinstance(n_components, Integral) else _RANK_UNKNOWN
+        needed = memory_needed(A, int(k), np.dtype(self.schedule.dtype).itemsize)
+        if needed <= limit:
+            return lent(A)
+        _LOG.info("needs about %s of memory: worked on from the disk", size_text(needed))
+        return paged(A, limit)
+
+    def open(self, A: Any, weight_of_ones: float = 1.0) -> Engine:
+        """Return the engine for some data."""
+        return open_engine(A, weight_of_ones, self.where)
+
+    def relax(
+        self,
+        A: BooleanMatrix,
+        engine: Engine,
+        k: int,
+        epochs: int,
+        generator: np.random.Generator,
+        session: Session,
+        *,
+        weight_of_ones: float = 1.0,
+        run: int = 1,
+        runs: int = 1,
+    ) -> Relaxed:
+        """Iterate from one start until the stop rule or the callback says so.
+
+        Parameters
+        ----------
+        A : BooleanMatrix
+            The data.
+        engine : Engine
+            That of the data.
+        k, epochs : int
+            Components, and epochs at most.
+        generator : numpy.random.Generator
+            For the start.
+        session : Session
+            Where the run may have begun, and where it is kept.
+        weight_of_ones : float
+            ω, what a one weighs where a zero weighs 1.
+        run, runs : int
+            Which run it is, and of how many.
+        """
+        schedule = self.schedule.over(epochs)
+        trace = Trace(A, self.trace, self.where.n_jobs, weight_of_ones)
+        stop = StopRule(self.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
+        begun = session.begun(trace, stop)
+        if begun is None:
+            U, Vt = self._start(A, k, generator)
+            begun = Begun(Iterate(U), Iterate(Vt))
+            del U, Vt
+        states = ipalm(
+            engine,
+            begun.U,
+            begun.Vt,
+            schedule=schedule,
+            regularizer=self.regularizer,
+            beta=schedule.beta,
+            balance=schedule.balance,
+            step=schedule.step,
+            dtype=np.dtype(schedule.dtype),
+            epoch=begun.epoch,
+            seconds=begun.seconds,
+        )
+        del begun  # it may be large
+        for state in states:
+            trace.record(state)
+            reason = stop(state)
+            progress = (run - 1 + state.iteration / epochs) / runs
+            stopped = self.tell(replace(state, run=run, runs=runs, progress=progress))
+            if reason is None:
+                session.keep_epoch(state, trace, stop, at_once=stopped)
+            if stopped:
+                reason = "callback"
+            if reason is not None:
+                break
+        assert reason is not None  # the loop above has no other end
+        _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
+        return Relaxed(state, reason, trace.history())
+
+    def _start(self, A: BooleanMatrix, k: int, generator: np.random.Generator) -> tuple[Rows, Rows]:
+        """Return U₀ and V₀ᵀ: as given, from the singular vectors, if there are any, or noise."""
+        if not isinstance(self.init, str):
+            return _given_start(self.init, A, k)
+        kind = self.init
+        if kind == "auto":
+            quick = A.ones <= TUNING.ones_for_singular_vectors
+            kind = self.schedule.start if quick else "random"
+        start = singular_start if kind == "svd" and A.ones else None
+        number, scale = np.dtype(self.schedule.dtype), self.schedule.start_scale
+        if start is not None:
+            return start(A, k, generator, number, scale)
+        return uniform_start(A.shape, k, generator, number, scale)
+
+
+def relax_once(
+    method: BooleanFactorizer,
+    relaxer: Relaxer,
+    A: BooleanMatrix,
+    generator: np.random.Generator,
+    rounded: Callable[[BooleanMatrix, State], tuple[Bools, Bools]],
+) -> FittedFactors:
+    """Factorize by one run that stays relaxed until its end, and round what it leaves.
+
+    Parameters
+    ----------
+    method : BooleanFactorizer
+        With the parameters of `CONSTRAINTS`.
+    relaxer : Relaxer
+        That of the method.
+    A : BooleanMatrix
+        The data.
+    generator : numpy.random.Generator
+        For the start.
+    rounded : callable
+        Makes Boolean factors of the last iterates.
+    """
+    session = Session.of(method, A, generator)
+
+    def find() -> FittedFactors:
+        with relaxer.open(A) as engine:
+            relaxed = relaxer.relax(
+                A, engine, method._rank, method.get_params()["max_iter"], generator, session
+            )
+            fitted = relaxed.rounded(*rounded(A, relaxed.state))
+        if not fitted.was_stopped:
+            weights = method._weights(A.shape)
+            fitted.U = agree(A, fitted.U, fitted.V, weights, method._threads)
+        # Only what was to become Boolean can stall.
+        fitted.stop_reason = "converged" if relaxed.reason == "stalled" else relaxed.reason
+        return fitted
+
+    return session.conclude(find)
+
+
+def _given_start(init: Any, A: BooleanMatrix, k: int) -> tuple[Rows, Rows]:
+    """Return U₀ and V₀ᵀ as they were given, or say what is wrong with them."""
+    n, m = A.shape
+    if len(init) != 2:
+        raise InputError(
+            f"init must be 'auto', 'svd', 'random' or a pair (U, V); got {len(init)} items."
+        )
+    U, V = (_real_array(name, factor) for name, factor in zip("UV", init, strict=True))
+    for name, factor, shape in (("U", U, (n, k)), ("V", V, (k, m))):
+        if factor.shape != shape:
+            raise InputError(
+                f"init: {name} must have shape {shape} for n_components={k} and a {n}×{m} "
+                f"matrix; got {factor.shape}."
+            )
+        if not np.isfinite(factor).all():
+            raise InputError(f"init: {name} has entries that are not finite. Replace them.")
+        if np.abs(factor).max(initial=0) > HUGE:
+            raise InputError(
+                f"init: {name} has entries beyond ±{HUGE:g}; expected values around 0 and 1. "
+                "Scale it down."
+            )
+    return U, V.T
+
+
+def _real_array(name: str, factor: Any) -> NDArray[np.float64]:
+    """Return an initial factor as numbers, or say why it is none."""
+    dense = factor.toarray() if sparse.issparse(factor) else np.asarray(factor)
+    if dense.dtype.kind not in "biuf":
+        raise InputError(f"init: {name} must be a matrix of real numbers; got {dense.dtype}.")
+    return dense.astype(np.float64)

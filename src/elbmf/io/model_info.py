@@ -1,0 +1,286 @@
+"""What a saved model notes of itself: which data, how it was read and fitted, how well it fits.
+
+The fields are the keys of ``info`` in ``model.json``, and their types are its schema: what is read
+is checked against them, and an error names the key. What is not noted is None or empty, and is not
+written. Keys that are not known here stay in ``other``, on their way from file to file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from elbmf.errors import InputError
+
+__all__ = ["DataInfo", "ModelInfo", "Notes", "RankChoice", "StageCost", "StreamInfo"]
+
+_OTHER = "other"
+
+
+@dataclass(kw_only=True)
+class Notes:
+    """Notes that JSON can hold.
+
+    Parameters
+    ----------
+    other : dict
+        What else is noted, by name.
+    """
+
+    other: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, value: Any, where: str = "info") -> Self:
+        """Read notes, or say which of them is not what it should be.
+
+        Parameters
+        ----------
+        value : Any
+            As JSON has it.
+        where : str
+            What to call it.
+
+        Raises
+        ------
+        InputError
+            If a value is of another kind than its field.
+        """
+        read: Self = _read(cls, value, where)
+        return read
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is noted, by name."""
+        found = {
+            each.name: _written(getattr(self, each.name))
+            for each in fields(self)
+            if each.name != _OTHER
+        }
+        noted = {name: value for name, value in found.items() if _is_noted(value)}
+        return noted | self.other
+
+
+@dataclass
+class DataInfo(Notes):
+    """Which data a model was made from.
+
+    Parameters
+    ----------
+    file : str, optional
+        Its name.
+    shape : sequence of int
+        Rows and columns.
+    ones, missing : int, optional
+        How many ones and missing cells it has.
+    path : str, optional
+        Where it is, as seen from the folder of the model.
+    options : dict
+        How it was read, by the names of the reader's options.
+    """
+
+    file: str | None = None
+    shape: Sequence[int] = ()
+    ones: int | None = None
+    missing: int | None = None
+    path: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class StreamInfo(Notes):
+    """The rows that passed by, where a model was learned from a stream.
+
+    Parameters
+    ----------
+    rows : int
+        How many there were.
+    batches : int, optional
+        In how many batches they came.
+    relative_loss_of_last : float, optional
+        How well the components describe the last batch.
+    """
+
+    rows: int
+    batches: int | None = None
+    relative_loss_of_last: float | None = None
+
+
+@dataclass
+class RankChoice(Notes):
+    """How the number of components was chosen.
+
+    Parameters
+    ----------
+    criterion : str
+        Name of what chose.
+    n_components : int
+        The choice; 0 if none is better than any.
+    highest : int
+        The highest number looked at.
+    """
+
+    criterion: str
+    n_components: int
+    highest: int
+
+
+@dataclass
+class StageCost(Notes):
+    """What the factors cost after a stage of the method."""
+
+    stage: str
+    cost: int
+
+
+@dataclass
+class ModelInfo(Notes):
+    """All that is noted of a model.
+
+    Parameters
+    ----------
+    method : str, optional
+        Name of the method.
+    parameters : dict
+        Its parameters by name, as JSON can hold them.
+    seed : int or str, optional
+        The seed of the fit.
+    data : DataInfo
+        Which data.
+    measures : dict
+        How well the factors fit it, by the names of `elbmf.boolean.metrics.measures`; None where a
+        measure is not finite.
+    n_components_used : int, optional
+        Components that cover anything.
+    bits_saved : sequence of float
+        By how many bits each component shortens the description of the data.
+    rank_search : RankChoice, optional
+        How the number of components was chosen, if it was not given.
+    stages : sequence of StageCost
+        What the factors cost after each stage.
+    run_losses : sequence of int
+        What each run led to.
+    n_iter : int, optional
+        Iterations done.
+    stop_reason : str, optional
+        Why they ended.
+    iteration : str, optional
+        What an iteration is called.
+    iterations_seen : int, optional
+        Iterations of all runs.
+    history : dict
+        Figures of each iteration, by name; None where one is not finite.
+    stream : StreamInfo, optional
+        The rows of a stream. A model that has this keeps no rows.
+    binarize_limits : sequence of float
+        Above which values are ones, for each column or for all; None where nothing is.
+    seconds : float, optional
+        Time that the fit took.
+    interrupted : bool, optional
+        Whether somebody ended it early.
+    warnings : sequence of str
+        What was warned of.
+    command : str, optional
+        The command that makes the result again.
+    versions : dict
+        Versions of what was used, by name.
+    """
+
+    method: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    seed: int | str | None = None
+    data: DataInfo = field(default_factory=DataInfo)
+    measures: dict[str, float | None] = field(default_factory=dict)
+    n_components_used: int | None = None
+    bits_saved: Sequence[float] = ()
+    rank_search: RankChoice | None = None
+    stages: Sequence[StageCost] = ()
+    run_losses: Sequence[int] = ()
+    n_iter: int | None = None
+    stop_reason: str | None = None
+    iteration: str | None = None
+    iterations_seen: int | None = None
+    history: dict[str, Sequence[float | None]] = field(default_factory=dict)
+    stream: StreamInfo | None = None
+    binarize_limits: Sequence[float | None] = ()
+    seconds: float | None = None
+    interrupted: bool | None = None
+    warnings: Sequence[str] = ()
+    command: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+# --- writing ---
+
+
+def _is_noted(value: Any) -> bool:
+    # A list without entries is something to note, unlike the tuple that stands for no list.
+    return value is not None and value != () and value != {}
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Notes):
+        return value.to_json()
+    if isinstance(value, list | tuple) and value:
+        return [_written(item) for item in value]
+    return value
+
+
+# --- reading ---
+
+# What values are called in messages, and how Python has them; whole numbers pass for numbers.
+_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
+    str: ("text", (str,)),
+    bool: ("true or false", (bool,)),
+    int: ("a whole number", (int,)),
+    float: ("a number", (int, float)),
+    NoneType: ("null", (NoneType,)),
+    Sequence: ("a list", (list, tuple)),
+    dict: ("an object", (dict,)),
+}
+
+_hints = cache(get_type_hints)
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    """Return a value as a field of some type holds it."""
+    if kind is Any:
+        return value
+    kinds = get_args(kind) if NoneType in get_args(kind) else (kind,)
+    fitting = next((each for each in kinds if _fits(each, value)), None)
+    if fitting is None:
+        expected = " or ".join(_KINDS[_base(each)][0] for each in kinds if each is not NoneType)
+        raise InputError(f"{where} must be {expected}, found {value!r:.40}")
+    if is_dataclass(fitting):
+        return _read_notes(fitting, value, where)
+    if _base(fitting) is Sequence:
+        (item,) = get_args(fitting)
+        return [_read(item, each, f"{where}[{at}]") for at, each in enumerate(value)]
+    if _base(fitting) is dict:
+        _, item = get_args(fitting)
+        return {str(name): _read(item, each, f"{where}.{name}") for name, each in value.items()}
+    return value
+
+
+def _base(kind: Any) -> Any:
+    return dict if is_dataclass(kind) else get_origin(kind) or kind
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    _, types = _KINDS[_base(kind)]
+    # Python takes True for the number 1.
+    return isinstance(value, types) and (kind is bool or not isinstance(value, bool))
+
+
+def _read_notes(kind: Any, value: Mapping[str, Any], where: str) -> Any:
+    hints = _hints(kind)
+    found: dict[str, Any] = {}
+    for each in fields(kind):
+        # Null says as little as nothing.
+        if each.name != _OTHER and value.get(each.name) is not None:
+            found[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
+        elif each.default is MISSING and each.default_factory is MISSING:
+            raise InputError(f"{where}.{each.name} is missing")
+    other = {name: item for name, item in value.items() if name not in hints or name == _OTHER}
+    return kind(**found, other=other)

@@ -1,0 +1,130 @@
+"""The numbers that the default fit was tuned by, in one place.
+
+None of them changes what is a better result, only how fast and how surely one is found. Each names
+the script in ``benchmarks/`` that set it or, where none did, what it trades and by which script
+that can be measured.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["TUNING", "Tuning"]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the default fit is tuned."""
+
+    # --- the relaxation ---
+
+    # Inertia β of the default schedule. benchmarks/choices.py
+    inertia: float = 0.9
+    # κ/L in the first and the last epoch of the default schedule, and λ_t/κ_t.
+    # benchmarks/choices.py
+    weakest: float = 1e-6
+    strongest: float = 0.5
+    lam_to_kappa: float = 0.1
+    # Scale of the start under the default schedule: so small that the first half-step forgets U₀
+    # and makes U from the data. benchmarks/quality.py
+    start_scale: float = 1e-3
+    # Ones beyond which singular vectors take longer than the epochs they save.
+    # benchmarks/starts.py for what they gain, benchmarks/scale.py for the time
+    ones_for_singular_vectors: int = 10_000_000
+    # Epochs without any change after which none is expected. More wait longer for nothing, fewer
+    # end on a plateau: benchmarks/quality.py
+    epochs_without_change: int = 20
+    # Boolean gap above which factors are rounded by their loss and not at ½, where there is a
+    # refinement to follow. Matters to schedules that do not end Boolean: benchmarks/quality.py
+    not_boolean: float = 1e-3
+
+    # --- runs ---
+
+    # Runs when there is no refinement to pool them, and the ones up to which there are several
+    # runs at all. benchmarks/choices.py, benchmarks/lowest.py
+    runs: int = 3
+    ones_for_several_runs: int = 10_000_000
+    # With refinement, a second run has so many times the components, of which the least useful are
+    # dropped in the end: on planted tiles the first run finds more, on real data the second.
+    # benchmarks/lowest.py
+    overshoot: float = 1.5
+    # Ones times components below which runs are too quick to share the epochs between them.
+    # benchmarks/small_tables.py
+    small: int = 500_000
+    # Runs that are pooled at a rank on the path to the best one, on data as small as that.
+    # benchmarks/ranks.py
+    runs_on_small_path: int = 8
+
+    # --- the time for the search ---
+
+    # What a search may take at effort 1, in epochs of the run: about two thirds of the whole fit.
+    # benchmarks/lowest.py
+    search_to_relaxation: float = 1.6
+    # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
+    # and for each line. benchmarks/speed.py
+    epoch: float = 3e5
+    epoch_per_one: float = 0.18
+    epoch_per_line: float = 3.5
+
+    # --- the local search (search/local.py) ---
+
+    # Branches looked at for one row or column: while both sides change, for the last word on it,
+    # and while components are being dropped. More find better rows and cost time.
+    # benchmarks/lowest.py, benchmarks/small_tables.py
+    nodes: int = 2000
+    nodes_at_last: int = 4000
+    nodes_between_drops: int = 100
+    # Turns of both sides after which even a slow descent counts as finished; in practice it ends
+    # by itself. benchmarks/lowest.py
+    most_turns: int = 200
+    # Where a turn takes a second or more (cells times components), turns that gain less than this
+    # share of the ones are not worth another. benchmarks/scale.py
+    large: int = 10**10
+    negligible: float = 2e-5
+    # Density above which lines are kept packed, too: memory for speed. benchmarks/lowest.py
+    packed_density: float = 1 / 64
+
+    # --- the moves (search/moves.py) ---
+
+    # Badly covered lines of either side that are tried as seeds in a systematic round, moves made
+    # at a time, and random rounds without a gain, for each component, after which moves are held
+    # to help no more. benchmarks/lowest.py
+    seeds: int = 5
+    moves_at_once: int = 4
+    rounds_without_gain: int = 5
+    # Share of the components grown anew that start from noise. benchmarks/lowest.py
+    noise: float = 1 / 3
+    # What a move takes at least, in nanoseconds, for all that is not counted. benchmarks/lowest.py
+    move_overhead: int = 300_000
+    # Turns of a descent in which most is gained, and those for what must do when a callback ends a
+    # fit; ones and cells up to which the latter take no time to speak of. benchmarks/quality.py
+    few_turns: int = 4
+    turns_at_last: int = 12
+    ones_in_no_time: int = 5_000_000
+    cells_in_no_time: int = 100_000_000
+
+    # --- from rank to rank (estimators/warm.py) ---
+
+    # Share of a fit's search that goes into each step between ranks, and into the polish of a
+    # rank; what a polish may take at least, at effort 1. benchmarks/ranks.py
+    share_of_step: float = 0.04
+    share_of_polish: float = 0.5
+    least_polish: float = 5e8
+
+    # --- rows that pass by once (search/online.py) ---
+
+    # What a sample holds at most: rows, and ones or missing cells in them. benchmarks/streams.py
+    rows_of_sample: int = 4096
+    cells_of_sample: int = 1 << 22
+    # Share of the sample that is new when the components are reviewed, and when others are looked
+    # for from scratch, which takes several times as long. benchmarks/streams.py
+    new_for_review: float = 1 / 32
+    new_for_relaxation: float = 1 / 8
+    # Copies of a row in a sample that are no accident: fewer may be one row that was read again.
+    # benchmarks/streams.py
+    copies: int = 5
+    # Epochs at most, and share of the effort, of the fit of a sample. benchmarks/streams.py
+    epochs_on_sample: int = 200
+    effort_on_sample: float = 0.15
+
+
+TUNING = Tuning()
+"""The one in use."""
