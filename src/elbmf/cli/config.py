@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from elbmf.cli import solver_flags
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators import METHODS
-from elbmf.io.streams import reading
+from elbmf.io.files import reading
 
 __all__ = ["add_arguments", "early_method", "parameters", "read_config"]
 

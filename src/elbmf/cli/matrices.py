@@ -16,8 +16,8 @@ from elbmf.cli.console import Console
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
 from elbmf.io import FORMATS, FolderTable, LabelledMatrix, SavedModel, read, to_folder
-from elbmf.io.cells import shown
 from elbmf.io.model import BINARIZE_LIMITS
+from elbmf.io.text.lines import shown
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from elbmf.errors import FileFormatError
 from elbmf.io import MODEL_FILES, SavedModel, load_model
-from elbmf.io.streams import reading, reason
+from elbmf.io.files import reading, reason
 
 __all__ = ["CHOSEN", "RANKS", "folder_of", "load", "ranks_of"]
 

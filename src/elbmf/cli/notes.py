@@ -10,7 +10,7 @@ import numpy as np
 
 from elbmf.cli.matrices import READ_OPTIONS
 from elbmf.estimators import BooleanFactorizer
-from elbmf.io.row_streams import STDIN
+from elbmf.io.row_batches import STDIN
 
 __all__ = ["command_line", "draw_seed", "whereabouts"]
 

@@ -26,9 +26,9 @@ from elbmf.io import (
     to_folder,
     write,
 )
-from elbmf.io.delimited import CSV, TSV, holds_pairs
+from elbmf.io.files import watching
 from elbmf.io.formats import check_content
-from elbmf.io.streams import watching
+from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
 from elbmf.utils.sizes import bytes_of
 
 __all__ = ["EXAMPLES", "configure", "run"]

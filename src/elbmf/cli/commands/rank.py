@@ -21,8 +21,8 @@ from elbmf.estimators import METHODS
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES
+from elbmf.io.files import replacing
 from elbmf.io.plain import plain
-from elbmf.io.streams import replacing
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.kept import OtherSearchError, has_steps, remove_steps
 from elbmf.utils.machine import versions
