@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from common import machine, peak_of_process
-from elbmf.io.fields import Column, FieldReader, NameCodes
-from elbmf.io.streams import open_bytes
+from elbmf.io.files import open_bytes
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.naming import NameCodes
 from elbmf.paper.catalog.sets import load
 
 AT_ONCE = 500_000

@@ -10,7 +10,7 @@ import pytest
 
 from elbmf.cli import reading
 from elbmf.cli.progress import FileProgress
-from elbmf.io import read, streaming, to_folder
+from elbmf.io import convert, read, to_folder
 from elbmf.matrix.on_disk import DiskMatrix
 from terminals import Terminal
 
@@ -109,7 +109,7 @@ def test_signals_leave_nothing(
         os.kill(os.getpid(), number)
 
     before = sorted(os.listdir())
-    monkeypatch.setattr(streaming, "sort_spill", killed)
+    monkeypatch.setattr(convert, "sort_spill", killed)
     assert elbmf("convert", "tiles.csv", "new.matrix").code == code
     assert sorted(os.listdir()) == before
 

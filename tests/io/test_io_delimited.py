@@ -8,7 +8,7 @@ from io_helpers import dense
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io import LabelledMatrix, read, streams, write
+from elbmf.io import LabelledMatrix, files, read, write
 
 
 def read_text(tmp_path, text, suffix=".csv", **options):
@@ -147,7 +147,7 @@ def test_missing_values_of_pairs(tmp_path, sign):
 
 
 def test_lines_are_counted_across_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_BLOCK_BYTES", 16)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 16)
     good = "n,a,b\n" + "".join(f'"r\n{i}",1,0\n' for i in range(50))
     assert read_text(tmp_path, good).shape == (50, 2)
     with pytest.raises(FileFormatError, match="line 102, field 3"):
@@ -160,7 +160,7 @@ def test_lines_are_counted_across_blocks(tmp_path, monkeypatch):
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch, block_bytes, line_end):
-    monkeypatch.setattr(streams, "_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", block_bytes)
     rng = np.random.default_rng(0)
     values = rng.random((40, 7)) < 0.3
     lines = [f"row{i * 37}," + ",".join("01"[int(v)] for v in row) for i, row in enumerate(values)]

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io import LabelledMatrix, read, streams, write
+from elbmf.io import LabelledMatrix, files, read, write
 
 EYE = np.eye(3, dtype=bool)
 
@@ -180,7 +180,7 @@ def test_fimi_lines(tmp_path, text, shape):
 
 
 def test_fimi_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(streams, "_BLOCK_BYTES", 5)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 5)
     rng = np.random.default_rng(1)
     values = rng.random((60, 9)) < 0.3
     write(tmp_path / "a.dat", LabelledMatrix(values))

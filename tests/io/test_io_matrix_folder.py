@@ -16,7 +16,7 @@ from io_helpers import tables
 from scipy import sparse
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
-from elbmf.io import FORMATS, FolderTable, LabelledMatrix, read, spill, streaming, to_folder, write
+from elbmf.io import FORMATS, FolderTable, LabelledMatrix, convert, read, spill, to_folder, write
 from elbmf.io.spill import Spill, keys_of, positions, sort_spill
 from elbmf.matrix.array_files import ArrayWriter
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -30,10 +30,10 @@ TINY = LabelledMatrix(sparse.csr_array(np.eye(3, dtype=bool)), ["a", "b", "c"], 
 @pytest.fixture
 def little_memory(monkeypatch):
     """Room for a few entries only, so that all that is cut is cut, again and again."""
-    monkeypatch.setattr(streaming, "_LEAST", 3)
-    monkeypatch.setattr(streaming, "_BESIDE", 10**9)
-    monkeypatch.setattr(streaming, "_ENTRIES", 4)
-    monkeypatch.setattr(streaming, "_LINES", 2)
+    monkeypatch.setattr(convert, "_LEAST", 3)
+    monkeypatch.setattr(convert, "_BESIDE", 10**9)
+    monkeypatch.setattr(convert, "_ENTRIES", 4)
+    monkeypatch.setattr(convert, "_LINES", 2)
     monkeypatch.setattr(spill, "_AT_ONCE", 5)
     monkeypatch.setattr(spill, "_MOST_PARTS", 3)
     monkeypatch.setattr(spill, "_BIN_BITS", 2)
@@ -98,7 +98,7 @@ def test_pairs(tmp_path, little_memory, case, zipped):
 
 
 def test_pairs_of_several_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("elbmf.io.streams._BLOCK_BYTES", 100)
+    monkeypatch.setattr("elbmf.io.files._BLOCK_BYTES", 100)
     generator = np.random.default_rng(0)
     pairs = (30 * generator.random((500, 2)) ** 2).astype(int)
     text = "".join(f'user{i}\t"item {j}"\n' if i % 3 else f"user{i}\tit\n" for i, j in pairs)
@@ -191,7 +191,7 @@ def test_damaged_matrix_market(tmp_path, lines, message):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy(tmp_path, monkeypatch, order):
-    monkeypatch.setattr("elbmf.io.numpy_files.CELLS_AT_ONCE", 7)
+    monkeypatch.setattr("elbmf.io.formats.numpy_files.CELLS_AT_ONCE", 7)
     cells = np.random.default_rng(0).integers(0, 3, (9, 5))
     np.save(tmp_path / "a.npy", np.asarray(cells, order=order))
     A = to_folder(tmp_path / "a.npy", tmp_path / "a.matrix", binarize=1)
@@ -320,7 +320,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     options = {"layout": "pairs", "memory_limit": "1MB"}
     A = to_folder(tmp_path / "p.tsv", tmp_path / "p.matrix", **options)
     assert len(most) > 10
-    assert max(most) <= streaming._LEAST
+    assert max(most) <= convert._LEAST
     assert_stored(A, read(tmp_path / "p.tsv", layout="pairs"))
 
 
@@ -345,7 +345,7 @@ def test_what_is_interrupted_leaves_what_was_there(tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(streaming, "sort_spill", interrupted)
+    monkeypatch.setattr(convert, "sort_spill", interrupted)
     with pytest.raises(KeyboardInterrupt):
         to_folder(tmp_path / "a.npz", tmp_path / "a.matrix")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.matrix", "a.npz"]

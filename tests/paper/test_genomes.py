@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elbmf.errors import InputError
-from elbmf.io.streams import watching
+from elbmf.io.files import watching
 from elbmf.paper.kernels.genotypes import MISSING, read_genotypes
 from elbmf.paper.sources import genomes
 

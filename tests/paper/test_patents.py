@@ -153,7 +153,7 @@ GOOD_CITATIONS = cited([("10000000", "D345393"), ("D345393", "10000000")])
         (CITATIONS, "citation_patent_id", "cites", ["line 1", "'citation_patent_id'"]),
         (CITATIONS, '"D345393"\t"1"', '"?"\t"1"', ["line 3, field 1 (patent_id)", "'?'"]),
         (CITATIONS, '\t"1990-01-01"', "", ["line 2", "5 fields", "found 4"]),
-        (CITATIONS, 'et al."\n', "et al.\n", ["line 2", "expected 5 fields"]),
+        (CITATIONS, 'et al."\n', "et al.\n", ["line 2, field 5", "not closed"]),
     ],
 )
 def test_damaged(tmp_path, name, old, new, parts):

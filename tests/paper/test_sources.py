@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import read, write
-from elbmf.io.streams import watching
+from elbmf.io.files import watching
 from elbmf.paper.sources import movielens, netflix, string
 from elbmf.paper.sources.published import told_apart
 
@@ -111,7 +111,7 @@ def test_a_pair_rated_twice_is_one_one(tmp_path):
 
 
 def test_movielens_of_many_blocks_is_what_a_dict_says(tmp_path, monkeypatch):
-    monkeypatch.setattr("elbmf.io.streams._BLOCK_BYTES", 100)
+    monkeypatch.setattr("elbmf.io.files._BLOCK_BYTES", 100)
     generator = np.random.default_rng(0)
     lines = generator.integers(1, 40, (500, 2))
     stars = generator.integers(1, 11, 500) / 2
@@ -164,7 +164,7 @@ def test_netflix(tmp_path, layout):
 
 
 def test_netflix_sections_across_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("elbmf.io.streams._BLOCK_BYTES", 64)
+    monkeypatch.setattr("elbmf.io.files._BLOCK_BYTES", 64)
     generator = np.random.default_rng(0)
     expected = generator.integers(0, 6, (20, 30))
     text = "".join(

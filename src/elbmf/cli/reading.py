@@ -13,7 +13,7 @@ from elbmf.binarizers import Binarize, binarized, is_number, learns
 from elbmf.cli.flags.matrix import reader_options
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, to_folder
-from elbmf.io.cells import shown
+from elbmf.io.text.lines import shown
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 

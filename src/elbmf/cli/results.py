@@ -23,8 +23,8 @@ from elbmf.io import (
     load_model,
     read_labels,
 )
+from elbmf.io.files import reading, reason
 from elbmf.io.matching import DifferentLinesError, line_order
-from elbmf.io.streams import reading, reason
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.text import number
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.io.table import LabelledMatrix, TableError
+from elbmf.io.table import LabelledMatrix, TableError, nonzero
 
 __all__ = [
     "CELLS_AT_ONCE",
@@ -85,7 +85,7 @@ EntryStream: TypeAlias = Generator[Entries, None, Ending]
 
 def dense_entries(block: NDArray[Any], first_row: int) -> Entries:
     """Return the entries of a dense block of rows, of which the first has a given number."""
-    rows, columns = np.nonzero(block)
+    rows, columns = nonzero(block)
     values = None if block.dtype == np.bool_ else block[rows, columns]
     return Entries(rows + first_row, columns, values, "never")
 

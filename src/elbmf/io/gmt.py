@@ -7,8 +7,8 @@ from pathlib import Path
 
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
-from elbmf.io.delimited_text import DelimitedText
-from elbmf.io.streams import first_bytes, line_blocks, open_bytes
+from elbmf.io.files import first_bytes, line_blocks, open_bytes
+from elbmf.io.text.lines import DelimitedText
 
 __all__ = ["read_gmt"]
 

@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from elbmf.errors import FileFormatError
-from elbmf.io.delimited_text import DelimitedText, guess_delimiter
-from elbmf.io.streams import first_bytes, open_bytes
+from elbmf.io.files import first_bytes, open_bytes
+from elbmf.io.text.layout import guess_delimiter
+from elbmf.io.text.lines import DelimitedText
 
 __all__ = ["read_labels"]
 

@@ -34,11 +34,11 @@ from scipy import sparse
 from elbmf.binarizers import binarizer_of
 from elbmf.boolean.coverage import Weights
 from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.files import reading, reason, temporary_sibling, writing
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import check_names, pack_names, unpack_names
 from elbmf.io.plain import plain
-from elbmf.io.streams import reading, reason, temporary_sibling, writing
 from elbmf.io.table import LabelledMatrix
 
 __all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from elbmf.errors import InputError
-from elbmf.io.parquet import opened_parquet, pyarrow_modules
+from elbmf.io.files import replacing
+from elbmf.io.formats.parquet import opened_parquet, pyarrow_modules
 from elbmf.io.plain import plain
-from elbmf.io.streams import replacing
 
 __all__ = ["check_records_format", "read_parquet_records", "write_records"]
 

@@ -12,7 +12,7 @@ import io
 from pathlib import Path
 
 from elbmf.errors import FileFormatError
-from elbmf.io.streams import open_bytes, replacing
+from elbmf.io.files import open_bytes, replacing
 
 __all__ = ["ID", "SIDES", "names_beside", "read_side", "write_side"]
 

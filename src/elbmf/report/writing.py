@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.analysis.enrichment import NamedSet
-from elbmf.io.streams import replacing
+from elbmf.io.files import replacing
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.inputs import ReportSubject, subject_of
 from elbmf.report.known import KnownLabels, KnownSets

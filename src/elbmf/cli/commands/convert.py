@@ -84,9 +84,9 @@ def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
     from elbmf.binarizers import learns
     from elbmf.cli.progress import FileProgress
     from elbmf.io import format_of, to_folder
-    from elbmf.io.delimited import CSV, TSV, holds_pairs
+    from elbmf.io.files import watching
     from elbmf.io.formats import check_content
-    from elbmf.io.streams import watching
+    from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
     from elbmf.utils.sizes import bytes_of
 
     bytes_of(args.memory_limit)  # which says what is wrong with it, before anything is read

@@ -104,7 +104,7 @@ def _early_method(arguments: Sequence[str]) -> str:
 
 def read_config(path: str) -> dict[str, Any]:
     """Read the table of parameters in a TOML file."""
-    from elbmf.io.streams import reading  # here, for parsers must not wait for numpy
+    from elbmf.io.files import reading  # here, for parsers must not wait for numpy
 
     source = Path(path)
     try:

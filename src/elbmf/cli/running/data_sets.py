@@ -12,7 +12,7 @@ from elbmf.cli.progress import FileProgress
 from elbmf.cli.text.tables import figures, table
 from elbmf.cli.writing import check_other_file
 from elbmf.errors import InputError
-from elbmf.io.streams import watching
+from elbmf.io.files import watching
 from elbmf.paper.catalog.download import download
 from elbmf.paper.catalog.preparing import prepare, prepare_stand_in
 from elbmf.paper.catalog.sets import DATA_SETS, DataSet, data_folder

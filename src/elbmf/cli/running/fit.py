@@ -21,7 +21,7 @@ from elbmf.cli.running.cluster import Labels, on_cluster
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
-from elbmf.io.row_streams import STDIN
+from elbmf.io.row_batches import STDIN
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.utils.progress import FitProgress

@@ -17,8 +17,8 @@ from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.saving import rank_notes, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
+from elbmf.io.files import replacing
 from elbmf.io.plain import plain
-from elbmf.io.streams import replacing
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.kept import OtherSearchError, has_steps, remove_steps
 

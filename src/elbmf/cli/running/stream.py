@@ -26,7 +26,7 @@ from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.saving import noted_parameters
 from elbmf.io import SavedModel
 from elbmf.io.model_info import DataInfo, ModelInfo, StreamInfo
-from elbmf.io.row_streams import STDIN, RowStream, open_rows, row_format
+from elbmf.io.row_batches import STDIN, RowBatches, open_rows, row_format
 from elbmf.utils.machine import versions
 from elbmf.utils.text import number, times
 
@@ -122,7 +122,7 @@ class _Learner:
                 if batch.shape[0]:
                     self._learn(batch, rows)
 
-    def _learn(self, batch: sparse.csr_array, rows: RowStream) -> None:
+    def _learn(self, batch: sparse.csr_array, rows: RowBatches) -> None:
         estimator = self._estimator
         if self.has_learned and batch.shape[1] > estimator.n_features_in_:
             estimator.widen(batch.shape[1])

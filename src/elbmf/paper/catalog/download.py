@@ -16,7 +16,7 @@ from typing import Any
 
 from elbmf._version import __version__
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.streams import open_raw, reading, reason, writing
+from elbmf.io.files import open_raw, reading, reason, writing
 from elbmf.paper.catalog.sets import RemoteFile
 
 __all__ = ["digest", "download"]

@@ -18,9 +18,9 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix, read, write
+from elbmf.io.files import open_bytes, replacing, writing
 from elbmf.io.plain import plain
 from elbmf.io.side_tables import ID, SIDES, read_side, write_side
-from elbmf.io.streams import open_bytes, replacing, writing
 from elbmf.io.table import compact
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.catalog.sets import data_folder

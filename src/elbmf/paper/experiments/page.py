@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from elbmf.io.streams import replacing, writing
+from elbmf.io.files import replacing, writing
 from elbmf.paper.experiments.experiment import Claim
 from elbmf.paper.experiments.running import Outcome
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.errors import InputError, Setting
+from elbmf.io.files import replacing, writing
 from elbmf.io.records import read_parquet_records, write_records
-from elbmf.io.streams import replacing, writing
 from elbmf.paper.experiments.experiment import Settings, Tables, Task
 from elbmf.utils.machine import machine
 

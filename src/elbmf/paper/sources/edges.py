@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, Setting
-from elbmf.io.cells import is_number, shown
-from elbmf.io.fields import Column, FieldReader, NameCodes
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.lines import is_number, shown
+from elbmf.io.text.naming import NameCodes
 from elbmf.paper.sources.places import open_published
 
 __all__ = ["read_edges"]

@@ -12,11 +12,10 @@ from scipy import sparse
 from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix
-from elbmf.io.cells import is_number, shown
-from elbmf.io.delimited_text import decoded
+from elbmf.io.text.lines import decoded, is_number, shown
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.edges import read_edges
-from elbmf.paper.sources.numeric_lines import NumericLines, cut_name
+from elbmf.paper.sources.numeric_lines import NumericLines
 from elbmf.paper.sources.places import open_published
 from elbmf.paper.sources.published import Lines, check_distinct, check_share
 
@@ -176,10 +175,7 @@ def _read_wide(
     rows: list[NDArray[np.float64]] = []
     line = second
     while True:
-        name, rest = cut_name(line, delimiter)
-        factor = decoded(lines.path, lines.number, name).strip()
-        values = np.empty(width)
-        reader.read(lines.number, rest, values)
+        factor, values = reader.read(lines.number, line)
         if not np.isfinite(values).all():
             field = int(np.flatnonzero(~np.isfinite(values))[0])
             raise FileFormatError(

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
-from elbmf.io.cells import shown
-from elbmf.io.fields import Column, FieldReader, header_fields
+from elbmf.io.text.fields import Column, FieldReader, header_fields
+from elbmf.io.text.lines import shown
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import Place
 from elbmf.paper.sources.published import told_apart

@@ -12,9 +12,9 @@ import numpy as np
 
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
-from elbmf.io.cells import shown
-from elbmf.io.fields import Column, FieldReader
-from elbmf.io.streams import line_blocks, open_bytes
+from elbmf.io.files import line_blocks, open_bytes
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.lines import shown
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import Place, archive_errors
 from elbmf.paper.sources.published import told_apart

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError
-from elbmf.io.cells import shown
-from elbmf.io.delimited_text import decoded
-from elbmf.io.fields import Column, FieldReader, Span, header_fields
+from elbmf.io.text.fields import Column, FieldReader, header_fields
+from elbmf.io.text.lines import decoded, shown
+from elbmf.io.text.naming import Span
 from elbmf.paper.kernels.patents import NUMBER_BITS, patent_keys, symbol_codes
 from elbmf.paper.sources.places import open_published
 from elbmf.paper.sources.published import find_column

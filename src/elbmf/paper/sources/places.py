@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.streams import first_bytes, open_bytes, open_raw, reading, reason
+from elbmf.io.files import first_bytes, open_bytes, open_raw, reading, reason
 
 __all__ = ["Place", "archive_errors", "first_file", "open_published"]
 

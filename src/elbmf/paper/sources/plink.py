@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from elbmf.errors import FileFormatError
-from elbmf.io.cells import shown
-from elbmf.io.delimited_text import decoded
-from elbmf.io.streams import open_raw, reading
+from elbmf.io.files import open_raw, reading
+from elbmf.io.text.lines import decoded, shown
 from elbmf.paper.kernels.genotypes import MISSING
 from elbmf.paper.sources.columns import ColumnsInTurn
 from elbmf.paper.sources.places import open_published

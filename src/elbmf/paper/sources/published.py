@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.cells import shown
-from elbmf.io.delimited_text import DelimitedText, decoded, guess_delimiter
-from elbmf.io.streams import line_blocks
+from elbmf.io.files import line_blocks
+from elbmf.io.text.layout import guess_delimiter
+from elbmf.io.text.lines import DelimitedText, decoded, shown
 from elbmf.paper.sources.places import open_published
 
 __all__ = [

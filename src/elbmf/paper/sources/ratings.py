@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.io.fields import FieldReader
+from elbmf.io.text.fields import FieldReader
 
 __all__ = ["GREATEST_ID", "Likes", "check_range"]
 

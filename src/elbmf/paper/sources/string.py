@@ -10,9 +10,9 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
-from elbmf.io.cells import shown
-from elbmf.io.delimited_text import decoded
-from elbmf.io.fields import Column, FieldReader, NameCodes, header_fields
+from elbmf.io.text.fields import Column, FieldReader, header_fields
+from elbmf.io.text.lines import decoded, shown
+from elbmf.io.text.naming import NameCodes
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import Place
 from elbmf.paper.sources.published import told_apart

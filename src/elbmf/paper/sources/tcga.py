@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
-from elbmf.io.delimited_text import decoded
+from elbmf.io.text.lines import decoded
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.kernels.genotypes import MISSING
 from elbmf.paper.sources.columns import ColumnsInTurn
-from elbmf.paper.sources.numeric_lines import NumericLines, cut_name
+from elbmf.paper.sources.numeric_lines import NumericLines
 from elbmf.paper.sources.places import first_file, open_published
 from elbmf.paper.sources.published import Lines, SmallTable, check_distinct, check_share, numbered
 
@@ -118,9 +118,8 @@ def load(
         values = np.empty((_GENES_AT_ONCE, len(samples)))
         filled = 0
         for line in lines:
-            name, numbers = cut_name(line, b"\t")
-            genes.append(decoded(source, lines.number, name).strip())
-            reader.read(lines.number, numbers, values[filled])
+            gene, values[filled] = reader.read(lines.number, line)
+            genes.append(gene)
             filled += 1
             if filled == _GENES_AT_ONCE:
                 columns.add(_high(values, z, upper, log))

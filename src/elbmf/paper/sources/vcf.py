@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from elbmf.errors import FileFormatError
-from elbmf.io.cells import shown
-from elbmf.io.delimited_text import decoded
+from elbmf.io.text.lines import decoded, shown
 from elbmf.paper.kernels.genotypes import read_genotypes
 from elbmf.paper.sources.columns import ColumnsInTurn
 from elbmf.paper.sources.places import open_published

@@ -13,10 +13,10 @@ import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.entries import Ending, Entries, EntryStream
-from elbmf.io.fields import NameCodes, Span
-from elbmf.io.format import Format
-from elbmf.io.streams import count_lines, line_blocks, open_bytes
+from elbmf.io.files import count_lines, line_blocks, open_bytes
+from elbmf.io.formats.format import Format
 from elbmf.io.table import LabelledMatrix, csr_from_pairs
+from elbmf.io.text.naming import NameCodes, Span
 
 __all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
 

@@ -20,7 +20,6 @@ from typing import IO, Any
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.delimited_pairs import check_pair_names, conflicting_pair
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
     ENTRIES_AT_ONCE,
@@ -30,10 +29,11 @@ from elbmf.io.entries import (
     dense_entries,
     table_entries,
 )
-from elbmf.io.fields import NameCodes, Span
-from elbmf.io.format import Format
-from elbmf.io.streams import reading, reason
+from elbmf.io.files import reading, reason
+from elbmf.io.formats.delimited_pairs import check_pair_names, conflicting_pair
+from elbmf.io.formats.format import Format
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
+from elbmf.io.text.naming import NameCodes, Span
 from elbmf.utils.extras import optional_module
 
 __all__ = [

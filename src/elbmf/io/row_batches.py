@@ -17,14 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.delimited import WideLayout, after_header, wide_layout
-from elbmf.io.delimited_wide import WideReader
-from elbmf.io.fimi import FIMI, ItemCodes, sorted_positions
-from elbmf.io.format import Format
+from elbmf.io.files import open_bytes, reading, unzipped
 from elbmf.io.formats import format_of
-from elbmf.io.streams import open_bytes, reading, unzipped
+from elbmf.io.formats.delimited import WideReader, begin_wide
+from elbmf.io.formats.fimi import FIMI, ItemCodes, sorted_positions
+from elbmf.io.formats.format import Format
 
-__all__ = ["STDIN", "RowStream", "open_rows", "row_format"]
+__all__ = ["STDIN", "RowBatches", "open_rows", "row_format"]
 
 STDIN = "-"
 """What stands for standard input in place of the name of a file."""
@@ -32,7 +31,7 @@ STDIN = "-"
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-class RowStream(ABC):
+class RowBatches(ABC):
     """Rows as they come.
 
     Parameters
@@ -91,7 +90,7 @@ class RowStream(ABC):
         """Return the rows of some lines."""
 
 
-class _Transactions(RowStream):
+class _Transactions(RowBatches):
     """FIMI transactions; the columns are the items in the order in which they first come."""
 
     def __init__(self, stream: IO[bytes], path: Path, batch_rows: int) -> None:
@@ -115,7 +114,7 @@ class _Transactions(RowStream):
         return matrix
 
 
-class _Table(RowStream):
+class _Table(RowBatches):
     """A wide table: the first lines tell how it is laid out."""
 
     def __init__(
@@ -124,15 +123,14 @@ class _Table(RowStream):
         super().__init__(stream, path, batch_rows)
         self._preferred = preferred
         self._options = options
-        self._layout: WideLayout | None = None
+        self._reader: WideReader | None = None
         self._quotes = 0
         self._blank_line = 0
 
     def columns(self) -> tuple[list[str] | None, list[int]]:
-        if self._layout is None:
+        if self._reader is None:
             return None, []
-        reader = self._layout.reader()
-        return reader.column_names, list(range(reader.columns))
+        return self._reader.column_names, list(range(self._reader.columns))
 
     def _ends_row(self, line: bytes) -> bool:
         self._quotes += line.count(b'"')
@@ -152,17 +150,11 @@ class _Table(RowStream):
                 "Remove the line."
             )
         block = block.rstrip(b"\r\n") + b"\n"
-        if self._layout is None:
-            self._layout = wide_layout(
-                self.path, block, self._preferred, line=first_line, **self._options
+        if self._reader is None:
+            self._reader, first_line, block = begin_wide(
+                self._preferred, self.path, first_line, block, **self._options
             )
-            if self._layout.header:
-                block, first_line = after_header(block, first_line, self._layout.sample)
-        reader: WideReader = self._layout.reader()
-        if not block:
-            return sparse.csr_array((0, reader.columns))
-        reader.add(first_line, block)
-        return reader.table().values
+        return self._reader.batch(first_line, block)
 
 
 def row_format(path: str, name: str | None = None) -> Format:
@@ -189,7 +181,7 @@ def row_format(path: str, name: str | None = None) -> Format:
 @contextmanager
 def open_rows(
     path: str, *, format: str | None = None, batch_rows: int = 256, **options: Any
-) -> Iterator[RowStream]:
+) -> Iterator[RowBatches]:
     """Open rows that are read a few at a time.
 
     Parameters

@@ -1,34 +1,122 @@
-"""The text of CSV and TSV files: blocks of lines, decoding, fields, quotes and the delimiter."""
+"""The text of delimited files: encoding, blocks of lines, records, quotes, and what a cell says."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.cells import is_text, shown
-from elbmf.io.header import Record
-from elbmf.io.streams import count_lines, line_blocks
+from elbmf.io.files import count_lines, line_blocks
 
 __all__ = [
+    "DELIMITERS",
+    "CellError",
     "DelimitedText",
+    "cell_text",
     "check_encoding",
     "decoded",
-    "guess_delimiter",
+    "finite_number",
+    "is_missing",
+    "is_number",
+    "is_text",
+    "parse_cell",
     "quoted",
-    "sample_lines",
+    "shown",
 ]
 
-_DELIMITERS = (",", ";", "\t")
-_SAMPLE_RECORDS = 50
-_SAMPLE_CHARACTERS = 1 << 20
+DELIMITERS = (",", ";", "\t")
+"""What may be found out to separate fields."""
+
 _SHOWN_BEFORE = 20
+_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_MISSING = {"", "na", "nan", "null", "?"}
+# With some a missing value, with others a plain no, so neither is guessed.
+_UNCLEAR = {"n/a", "#n/a", "none", "nil", ".", "-"}
+_WRITTEN_MISSING = "NA"
+# Beyond, not every whole number is a float.
+_EXACT_WHOLE = 2.0**53
+_MOST_SHOWN = 60
+
+
+class CellError(ValueError):
+    """A cell holds no number; the message says what it holds, not where."""
+
+
+def shown(text: str | bytes) -> str:
+    """Return what a message says of a text: in quotes, not too long, with codes for odd bytes."""
+    try:
+        plain = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError:
+        return repr(text[:_MOST_SHOWN]).removeprefix("b")
+    return repr(plain if len(plain) <= _MOST_SHOWN else plain[: _MOST_SHOWN - 1] + "…")
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell is empty or says that its value is missing: NA, NaN, null or ?."""
+    return cell.strip().lower() in _MISSING
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a finite number, or true, false, yes or no."""
+    try:
+        return not math.isnan(parse_cell(cell))
+    except CellError:
+        return False
+
+
+def is_text(cell: str) -> bool:
+    """Whether a cell is neither a number, finite or not, nor a sign for a missing value or no."""
+    if is_missing(cell) or is_number(cell) or cell.strip().lower() in _UNCLEAR:
+        return False
+    try:
+        return "_" in cell or not math.isinf(float(cell))
+    except ValueError:
+        return True
+
+
+def parse_cell(cell: str) -> float:
+    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN.
+
+    Parameters
+    ----------
+    cell : str
+        The text of the cell, without the quotes around it.
+    """
+    text = cell.strip()
+    if text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    if is_missing(text):
+        return math.nan
+    if text.lower() in _UNCLEAR:
+        raise CellError(f"the cell is {shown(cell)}, which may mean 0 or a missing value")
+    value = finite_number(text)
+    if value is None:
+        raise CellError(f"the cell is {shown(cell)}, which is not a finite number")
+    return value
+
+
+def finite_number(text: str) -> float | None:
+    """Return the number that a text is; None where it is none, or not finite."""
+    try:
+        # float() alone would take the digit separators of Python source, as in 1_000.
+        value = math.nan if "_" in text else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def cell_text(value: float) -> str:
+    """Return how a number or a missing value is written, so that `parse_cell` reads it back."""
+    if math.isnan(value):
+        return _WRITTEN_MISSING
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_WHOLE
+    return repr(int(value) if whole else value)
 
 
 def decoded(
@@ -90,14 +178,16 @@ class DelimitedText:
         advice = ("Save the file as UTF-8 or name its encoding, such as ", latin, ".")
         return decoded(self.path, first_line, data, self.encoding, advice)
 
+    def utf8(self, data: bytes, first_line: int) -> bytes:
+        """Return bytes of the file in UTF-8, or raise where they are no text in its encoding."""
+        if codecs.lookup(self.encoding).name != "utf-8":
+            return self.decode(data, first_line).encode()
+        if not data.isascii():
+            self.decode(data, first_line)
+        return data
+
     def records(self, text: str, first_line: int) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each record of a text."""
-        if '"' not in text and text.count("\r") == text.count("\r\n"):
-            # Without quotes, lines are records, and cutting them is faster than the csv module.
-            for number, line_text in enumerate(text.removesuffix("\n").split("\n"), first_line):
-                plain = line_text.removesuffix("\r")
-                yield number, plain.split(self.delimiter) if plain else []
-            return
         reader = csv.reader(io.StringIO(text), delimiter=self.delimiter, strict=True)
         line = first_line
         try:
@@ -110,23 +200,6 @@ class DelimitedText:
                 f"({error}). Every quote that opens a field must be closed at its end, and lines "
                 "must end with a line feed."
             ) from error
-
-    def sample(self, block: bytes) -> list[Record]:
-        """Return the first records of the file's first block."""
-        lines = sample_lines(self.decode(block, 1))
-        sample: list[Record] = []
-        for line, fields in self.records("".join(lines), 1):
-            sample.append(Record(line, fields))
-        starts = [record.line for record in sample] + [len(lines) + 1]
-        return [
-            Record(
-                record.line,
-                record.fields,
-                first_quoted=lines[record.line - 1].startswith('"'),
-                last_quoted=lines[following - 2].rstrip("\r\n").endswith('"'),
-            )
-            for record, following in zip(sample, starts[1:], strict=True)
-        ]
 
     def blocks(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         """Yield blocks of whole records, each with the number of its first line.
@@ -160,55 +233,6 @@ def _without_trailing_blank_lines(block: bytes) -> bytes:
     return block[:end]
 
 
-def sample_lines(text: str) -> list[str]:
-    """Return the first lines of a text: whole records, at least two, unless they are huge."""
-    lines: list[str] = []
-    size = quotes = 0
-    for line in io.StringIO(text):
-        complete = quotes % 2 == 0
-        if (
-            complete
-            and len(lines) >= 2
-            and (size > _SAMPLE_CHARACTERS or len(lines) >= _SAMPLE_RECORDS)
-        ):
-            break
-        lines.append(line)
-        size += len(line)
-        quotes += line.count('"')
-    return lines
-
-
-def guess_delimiter(text: str, preferred: str) -> str:
-    """Return the delimiter that cuts the first lines into equally many fields.
-
-    Parameters
-    ----------
-    text : str
-        The beginning of the file.
-    preferred : str
-        What the format of the file suggests; kept unless another one fits and this does not.
-    """
-    lines = sample_lines(text)
-    candidates = [preferred, *(other for other in _DELIMITERS if other != preferred)]
-    for candidate in candidates:
-        if _cuts_evenly(lines, candidate):
-            return candidate
-    if any(preferred in line for line in lines):
-        return preferred
-    return max(candidates, key=lines[-1].count)
-
-
-def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:
-    try:
-        reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
-        widths = [len(fields) for fields in islice(reader, 20)]
-    except csv.Error:
-        return False
-    others = set(widths[1:]) or {widths[0]}
-    # A header may lack the field above the row names.
-    return len(others) == 1 and max(others) > 1 and max(others) - widths[0] in (0, 1)
-
-
 def check_encoding(encoding: str) -> str:
     """Return the encoding if it exists and writes digits and line ends as ASCII does."""
     try:
@@ -231,7 +255,7 @@ def quoted(names: Iterable[str], delimiter: str) -> list[str]:
     for numbers or missing values, so that a reader can tell them from data.
     """
     names = list(names)
-    special = {*_DELIMITERS, delimiter, '"', "\r", "\n"}
+    special = {*DELIMITERS, delimiter, '"', "\r", "\n"}
     if all(is_text(name) and name == name.strip() and special.isdisjoint(name) for name in names):
         return names
     return ['"' + name.replace('"', '""') + '"' for name in names]

@@ -1,4 +1,4 @@
-"""Whether a text table begins with a header line and with a column of row names.
+"""How a text table is laid out: its delimiter, whether it has a header and a column of row names.
 
 The rules, for what the caller leaves on "auto". They look at the first lines of the file; a
 *text* is a cell that is neither a number, true, false, yes or no, nor a sign for a missing value.
@@ -30,11 +30,21 @@ A header of two numbers such as ``0,1`` is thus taken for data; force it with ``
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from elbmf.errors import InputError, Setting
-from elbmf.io.cells import is_missing, is_number, is_text, parse_cell
+from elbmf.io.text.lines import (
+    DELIMITERS,
+    DelimitedText,
+    is_missing,
+    is_number,
+    is_text,
+    parse_cell,
+)
 
 __all__ = [
     "INDEX_WORDS",
@@ -43,8 +53,13 @@ __all__ = [
     "detect_header",
     "detect_pairs_header",
     "detect_row_names",
+    "first_records",
+    "guess_delimiter",
     "only_pairs",
 ]
+
+_SAMPLE_RECORDS = 50
+_SAMPLE_CHARACTERS = 1 << 20
 
 INDEX_WORDS = frozenset(
     {"id", "ids", "index", "key", "name", "names", "row", "rows", "rowname", "rownames", "row_name"}
@@ -77,6 +92,71 @@ class Record:
     fields: list[str]
     first_quoted: bool = False
     last_quoted: bool = False
+
+
+def first_records(text: DelimitedText, block: bytes) -> list[Record]:
+    """Return the first records of a file, of which a block of lines is the begin."""
+    lines = _sample_lines(text.decode(block, 1))
+    sample = list(text.records("".join(lines), 1))
+    starts = [line for line, _ in sample[1:]] + [len(lines) + 1]
+    return [
+        Record(
+            line,
+            fields,
+            first_quoted=lines[line - 1].startswith('"'),
+            last_quoted=lines[following - 2].rstrip("\r\n").endswith('"'),
+        )
+        for (line, fields), following in zip(sample, starts, strict=True)
+    ]
+
+
+def _sample_lines(text: str) -> list[str]:
+    """Return the first lines of a text: whole records, at least two, unless they are huge."""
+    lines: list[str] = []
+    size = quotes = 0
+    for line in io.StringIO(text):
+        complete = quotes % 2 == 0
+        if (
+            complete
+            and len(lines) >= 2
+            and (size > _SAMPLE_CHARACTERS or len(lines) >= _SAMPLE_RECORDS)
+        ):
+            break
+        lines.append(line)
+        size += len(line)
+        quotes += line.count('"')
+    return lines
+
+
+def guess_delimiter(text: str, preferred: str) -> str:
+    """Return the delimiter that cuts the first lines into equally many fields.
+
+    Parameters
+    ----------
+    text : str
+        The beginning of the file.
+    preferred : str
+        What the format of the file suggests; kept unless another one fits and this does not.
+    """
+    lines = _sample_lines(text)
+    candidates = [preferred, *(other for other in DELIMITERS if other != preferred)]
+    for candidate in candidates:
+        if _cuts_evenly(lines, candidate):
+            return candidate
+    if any(preferred in line for line in lines):
+        return preferred
+    return max(candidates, key=lines[-1].count)
+
+
+def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:
+    try:
+        reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
+        widths = [len(fields) for fields in islice(reader, 20)]
+    except csv.Error:
+        return False
+    others = set(widths[1:]) or {widths[0]}
+    # A header may lack the field above the row names.
+    return len(others) == 1 and max(others) > 1 and max(others) - widths[0] in (0, 1)
 
 
 class AmbiguousHeaderError(InputError):

@@ -8,15 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.delimited import CSV, TSV
-from elbmf.io.fimi import FIMI
-from elbmf.io.format import Format
-from elbmf.io.h5ad import H5AD
-from elbmf.io.matrix_folder import MATRIX_FOLDER, is_matrix_folder
-from elbmf.io.matrix_market import MATRIX_MARKET
-from elbmf.io.numpy_files import NPY, NPZ
-from elbmf.io.parquet import PARQUET
-from elbmf.io.streams import first_bytes
+from elbmf.io.files import first_bytes
+from elbmf.io.formats.delimited import CSV, TSV
+from elbmf.io.formats.fimi import FIMI
+from elbmf.io.formats.format import Format
+from elbmf.io.formats.h5ad import H5AD
+from elbmf.io.formats.matrix_folder import MATRIX_FOLDER, is_matrix_folder
+from elbmf.io.formats.matrix_market import MATRIX_MARKET
+from elbmf.io.formats.numpy_files import NPY, NPZ
+from elbmf.io.formats.parquet import PARQUET
 
 __all__ = ["FORMATS", "check_content", "format_of"]
 

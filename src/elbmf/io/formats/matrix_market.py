@@ -9,12 +9,12 @@ from typing import IO, Any
 import numpy as np
 
 from elbmf.errors import FileFormatError
-from elbmf.io.cells import shown
 from elbmf.io.entries import Ending, Entries, EntryStream, stored_entries, table_entries
-from elbmf.io.fields import Column, FieldReader
-from elbmf.io.format import Format
-from elbmf.io.streams import count_lines, line_blocks, open_bytes, reason
+from elbmf.io.files import count_lines, line_blocks, open_bytes, reason
+from elbmf.io.formats.format import Format
 from elbmf.io.table import LabelledMatrix
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.lines import shown
 
 __all__ = [
     "MATRIX_MARKET",

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.io.entries import ENTRIES_AT_ONCE, Ending, Entries, EntryStream
-from elbmf.io.format import Format
-from elbmf.io.streams import writing
+from elbmf.io.files import writing
+from elbmf.io.formats.format import Format
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import NOTE, DiskMatrix, store

@@ -22,9 +22,9 @@ from elbmf.io.entries import (
     compressed_entries,
     dense_entries,
 )
-from elbmf.io.format import Format
-from elbmf.io.numpy_files import checked_sparse
-from elbmf.io.streams import reading, reason
+from elbmf.io.files import reading, reason
+from elbmf.io.formats.format import Format
+from elbmf.io.formats.numpy_files import checked_sparse
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 from elbmf.utils.extras import optional_module
 

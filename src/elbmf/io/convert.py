@@ -23,10 +23,11 @@ from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.delimited_pairs import conflicting_pair
 from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
+from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
-from elbmf.io.reading import read
+from elbmf.io.formats.delimited_pairs import conflicting_pair
+from elbmf.io.read_write import read
 from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (
     BYTES_PER_ENTRY,
@@ -38,7 +39,6 @@ from elbmf.io.spill import (
     positions,
     sort_spill,
 )
-from elbmf.io.streams import writing
 from elbmf.io.table import LabelledMatrix, TableError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, tell_ones
@@ -92,7 +92,7 @@ def to_folder(
         some 50 bytes each while the file is read, whatever is said here.
     progress : callable, optional
         Called with ``"rows"`` or ``"columns"``, how many entries were sorted by these, and how many
-        there are; for how far the file is read see `elbmf.io.streams.watching`.
+        there are; for how far the file is read see `elbmf.io.files.watching`.
     **options
         Options of the format, see ``Format.read_options``.
 

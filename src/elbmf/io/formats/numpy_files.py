@@ -28,9 +28,9 @@ from elbmf.io.entries import (
     stored_entries,
     table_entries,
 )
-from elbmf.io.format import Format
+from elbmf.io.files import open_raw, reading, reason
+from elbmf.io.formats.format import Format
 from elbmf.io.names import pack_names, unpack_names
-from elbmf.io.streams import open_raw, reading, reason
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
 __all__ = [

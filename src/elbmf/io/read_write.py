@@ -1,4 +1,4 @@
-"""Reading a matrix file of any format."""
+"""Reading and writing a matrix file of any format."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.files import reason, replacing
 from elbmf.io.formats import check_content, format_of
+from elbmf.io.names import check_names
 from elbmf.io.side_tables import names_beside
-from elbmf.io.streams import reason
 from elbmf.io.table import LabelledMatrix, TableError
 
-__all__ = ["read"]
+__all__ = ["read", "write"]
 
 
 def read(
@@ -62,3 +63,50 @@ def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:
         and (names := names_beside(source, axis, table.shape[axis])) is not None
     }
     return replace(table, **found) if found else table
+
+
+def write(
+    path: str | os.PathLike[str],
+    table: LabelledMatrix,
+    *,
+    format: str | None = None,
+    **options: Any,
+) -> None:
+    """Write a matrix to a file or folder, which is replaced as a whole or not touched at all.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; a text format is gzipped where the name ends in ``.gz``.
+    table : LabelledMatrix
+        The matrix and its names. Formats that cannot hold names (``Format.keeps_names``)
+        leave them out; those that cannot hold missing cells (``Format.keeps_missing``) are
+        refused where there are any.
+    format : str, optional
+        Name of the format (see `FORMATS`); by default the suffix of the file decides.
+    **options
+        Options of the format, see ``Format.write_options``.
+    """
+    target = Path(path)
+    chosen = format_of(target, format)
+    if chosen.write is None:
+        raise InputError(f"{target}: files of the format {chosen.name} can only be read.")
+    chosen.check_options(options, action="write")
+    _check_names(table)
+    if table.n_missing and not chosen.keeps_missing:
+        raise InputError(
+            f"{target}: the matrix has {table.n_missing} missing cells, which files of the format "
+            f"{chosen.name} cannot hold. Write another format, such as csv or npz, or fill them "
+            "in first."
+        )
+    if chosen.folder:
+        chosen.write(target, table, **options)
+        return
+    with replacing(target, compress=chosen.text and target.suffix.lower() == ".gz") as stream:
+        chosen.write(stream, table, **options)
+
+
+def _check_names(table: LabelledMatrix) -> None:
+    """Refuse the names that no text can hold: NUL characters and lone surrogates."""
+    for field in ("row_names", "column_names"):
+        check_names(getattr(table, field) or (), field, without="\0")

@@ -1,0 +1,452 @@
+"""The formats csv and tsv: wide tables or pairs, with or without names.
+
+What is left on "auto" is found out by the rules in `elbmf.io.text.layout`. The lines are cut and
+their cells read by `elbmf.io.text.fields`, a few megabytes at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries
+from elbmf.io.files import open_bytes
+from elbmf.io.formats.delimited_pairs import PairReader, pair_lines
+from elbmf.io.formats.format import Format, options_of
+from elbmf.io.table import CsrBuilder, LabelledMatrix, compact
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.layout import (
+    AmbiguousHeaderError,
+    Record,
+    detect_header,
+    detect_pairs_header,
+    detect_row_names,
+    first_records,
+    guess_delimiter,
+    only_pairs,
+)
+from elbmf.io.text.lines import DelimitedText, cell_text, check_encoding, is_text, quoted
+
+__all__ = [
+    "CSV",
+    "TSV",
+    "WideReader",
+    "begin_wide",
+    "holds_pairs",
+    "read_delimited",
+    "stream_delimited",
+    "wide_lines",
+    "write_delimited",
+]
+
+_LAYOUTS = ("wide", "pairs")
+_AUTO = "auto"
+
+
+def read_delimited(
+    preferred: str,
+    path: Path,
+    *,
+    header: bool | Literal["auto"] = "auto",
+    row_names: bool | Literal["auto"] = "auto",
+    layout: str = "wide",
+    delimiter: str = "auto",
+    encoding: str = "utf-8",
+) -> LabelledMatrix:
+    """Read a delimited text file.
+
+    Parameters
+    ----------
+    preferred : str
+        The delimiter that the format suggests.
+    path : Path
+        The file, gzipped or not.
+    header : bool or "auto"
+        Whether the first line names the columns.
+    row_names : bool or "auto"
+        Whether the first field of each line names the row. Wide tables only; pairs always do.
+    layout : {"wide", "pairs", "auto"}
+        One field per column, or one line ``row,column[,value]`` per entry; "auto" takes a file
+        for pairs that would be no 0/1 table: lines of 2 or 3 fields, the second not 0/1.
+    delimiter : str
+        One ASCII character; "auto" takes that of the format unless the first lines are evenly cut
+        by another of comma, semicolon and tab only.
+    encoding : str
+        Encoding of the names.
+    """
+    options = {"header": header, "row_names": row_names, "layout": layout}
+    with _opened(preferred, path, **options, delimiter=delimiter, encoding=encoding) as opened:
+        reader, blocks = opened
+        for line, block in blocks:
+            reader.add(line, block)
+        return reader.table()
+
+
+def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
+    """Stream a delimited text file; as `read_delimited` reads it, and with its options."""
+    with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
+        for line, block in blocks:
+            yield reader.entries(line, block)
+        return reader.ending()
+
+
+def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
+    """Whether to take a file of one of these formats for pairs, with ``layout="auto"``."""
+    preferred = "," if chosen is CSV else "\t"
+    options = _OPTIONS | options | {"layout": _AUTO}
+    with _opened(preferred, path, **options) as (reader, _):
+        return isinstance(reader, PairReader)
+
+
+_OPTIONS = options_of(read_delimited)
+
+
+@contextmanager
+def _opened(
+    preferred: str, path: Path, **options: Any
+) -> Iterator[tuple[WideReader | PairReader, Iterator[tuple[int, bytes]]]]:
+    """Open a file; gives its reader, and its blocks below the header with their first lines."""
+    _check_options(options)
+    with open_bytes(path, ahead=True) as stream:
+        blocks = DelimitedText(path, preferred, options["encoding"]).blocks(stream)
+        line, block = next(blocks, (1, b""))
+        if not block:
+            raise FileFormatError(f"{path}: holds blank lines only, expected a table.")
+        reader, line, block = _begin(preferred, path, line, block, options)
+        yield reader, chain([(line, block)] if block else [], blocks)
+
+
+def _begin(
+    preferred: str, path: Path, line: int, block: bytes, options: dict[str, Any]
+) -> tuple[WideReader | PairReader, int, bytes]:
+    """Find out how a file is laid out; gives its reader, and what is left after a header."""
+    delimiter, encoding, layout = (options[name] for name in ("delimiter", "encoding", "layout"))
+    text = DelimitedText(path, preferred if delimiter == _AUTO else delimiter, encoding)
+    if delimiter == _AUTO:
+        guessed = guess_delimiter(text.decode(block, line), preferred)
+        text = DelimitedText(path, guessed, encoding)
+    sample = first_records(text, block)
+    header, row_names = options["header"], options["row_names"]
+    reader: WideReader | PairReader
+    if layout == "pairs" or (layout == _AUTO and only_pairs(sample)):
+        header = detect_pairs_header(sample) if header == _AUTO else header
+        reader = PairReader(text, len(sample[0].fields))
+    else:
+        row_names = detect_row_names(sample) if row_names == _AUTO else row_names
+        try:
+            header = detect_header(sample, row_names=row_names) if header == _AUTO else header
+        except AmbiguousHeaderError as error:
+            raise FileFormatError(f"{path}, line {line}: ", *error.parts, ".") from None
+        reader = WideReader(text, sample, header=header, row_names=row_names)
+    if header:
+        lines = sample[1].line - 1 if len(sample) > 1 else block.count(b"\n") + 1
+        rest = block.split(b"\n", lines)
+        line, block = line + lines, rest[-1] if len(rest) > lines else b""
+    return reader, line, block
+
+
+def begin_wide(
+    preferred: str, path: Path, line: int, block: bytes, **options: Any
+) -> tuple[WideReader, int, bytes]:
+    """Find out how a wide table is laid out whose lines come bit by bit.
+
+    Parameters
+    ----------
+    preferred : str
+        The delimiter that the format suggests.
+    path : Path
+        The file, for messages.
+    line : int
+        Number of the first line.
+    block : bytes
+        The first lines.
+    **options
+        As of `read_delimited`.
+
+    Returns
+    -------
+    reader : WideReader
+        What reads the lines of data.
+    line, block
+        What is left of the lines after a header.
+    """
+    options = _OPTIONS | options | {"layout": "wide"}
+    _check_options(options)
+    reader, line, block = _begin(preferred, path, line, block, options)
+    assert isinstance(reader, WideReader)
+    return reader, line, block
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    _check_choice("header", options["header"], (True, False, _AUTO))
+    _check_choice("row_names", options["row_names"], (True, False, _AUTO))
+    _check_choice("layout", options["layout"], (*_LAYOUTS, _AUTO))
+    check_encoding(options["encoding"])
+    if options["delimiter"] != _AUTO:
+        _check_delimiter(options["delimiter"])
+
+
+class WideReader:
+    """Reads the blocks of a wide table: one line per row, one field per column.
+
+    Parameters
+    ----------
+    text : DelimitedText
+        The file.
+    sample : list of Record
+        Its first records.
+    header, row_names : bool
+        Whether it has a header line and a first column of row names.
+    """
+
+    def __init__(
+        self, text: DelimitedText, sample: list[Record], *, header: bool, row_names: bool
+    ) -> None:
+        first = sample[0].fields
+        one_short = (
+            header and row_names and len(sample) > 1 and (len(sample[1].fields) == len(first) + 1)
+        )
+        self.text = text
+        self.named_rows = row_names
+        self.columns = len(first) + one_short - row_names
+        self.column_names = None
+        if header:
+            self.column_names = first if one_short or not row_names else first[1:]
+        self.row_names: list[str] = []
+        if self.columns == 0:
+            raise FileFormatError(
+                f"{text.path}: found a single column, taken for row names, and no data. "
+                f"Lines are cut at {text.delimiter!r}; name the right delimiter, or pass ",
+                Setting("row_names", False),
+                ".",
+            )
+        # Columns without a title of their own, in which no line has had anything so far: what a
+        # delimiter too many in every line looks like.
+        titles = None if one_short else self.column_names
+        self._blank_columns = [
+            column for column in range(self.columns) if not (titles and titles[column].strip())
+        ]
+        columns = [Column("", "optional")] if row_names else []
+        columns += [Column(f"column {name!r}", "cell") for name in self.column_names or ()] or [
+            Column("", "cell")
+        ] * self.columns
+        self._fields = FieldReader(
+            str(text.path), text.delimiter.encode(), columns, self._advice, quoting=True
+        )
+        self._builder = CsrBuilder(self.columns)
+        self._rows = 0
+
+    def add(self, first_line: int, block: bytes) -> None:
+        """Append a block of lines that begins at a given line of the file."""
+        self._builder.add(self.cells(first_line, block))
+
+    def table(self) -> LabelledMatrix:
+        """Return the matrix of all blocks that were added."""
+        self.ending()
+        names = self.row_names if self.named_rows else None
+        return LabelledMatrix(_compact(self._builder), names, self.column_names)
+
+    def batch(self, first_line: int, block: bytes) -> sparse.csr_array:
+        """Return the matrix of a block of lines, of which nothing is kept."""
+        builder = CsrBuilder(self.columns)
+        if block:
+            builder.add(self.cells(first_line, block))
+            self.ending()
+            self.row_names.clear()
+        return _compact(builder)
+
+    def entries(self, first_line: int, block: bytes) -> Entries:
+        """Return the entries of a block of lines that begins at a given line of the file."""
+        first_row = self._rows
+        return dense_entries(self.cells(first_line, block), first_row)
+
+    def ending(self) -> Ending:
+        """Return shape and names, when all blocks were read."""
+        if self._rows == 0:
+            raise FileFormatError(
+                f"{self.text.path}: found a header and no line of data below it. If the first "
+                "line is data, pass ",
+                Setting("header", False),
+                ".",
+            )
+        if self._blank_columns:
+            raise FileFormatError(
+                f"{self.text.path}: field {min(self._blank_columns) + 1 + self.named_rows} has no "
+                "title and is empty in every line. Remove the delimiter too many, or write NA "
+                "where values are missing."
+            )
+        names = self.row_names if self.named_rows else None
+        return Ending((self._rows, self.columns), names, self.column_names)
+
+    def cells(self, first_line: int, block: bytes) -> np.ndarray:
+        """Return the cells of a block as a dense array, NaN where they are missing."""
+        block = self.text.utf8(block, first_line)
+        self._fields.line = first_line
+        fields = self._fields.cut(block)
+        cells = fields.numbers
+        self._check_blanks(first_line, block, np.isnan(cells))
+        if self.named_rows:
+            self.row_names += [name.decode() for name in fields.texts[0]]
+        self._rows += cells.shape[0]
+        return cells
+
+    def _check_blanks(self, first_line: int, block: bytes, missing: np.ndarray) -> None:
+        """Raise where a line has nothing, and take note of columns that have."""
+        empty = missing[:, self._blank_columns].all(axis=0)
+        self._blank_columns = np.array(self._blank_columns)[empty].tolist()
+        if not self._blank_columns and not missing.all(axis=1).any():
+            return
+        # Only the text tells what is empty from what says that it is missing.
+        for line, fields in self.text.records(block.decode(), first_line):
+            if not any(map(str.strip, fields)):
+                raise FileFormatError(
+                    f"{self.text.path}, line {line}: all fields are empty. Remove the line, "
+                    "or write NA where values are missing."
+                )
+            self._blank_columns = [
+                column
+                for column in self._blank_columns
+                if not fields[column + self.named_rows].strip()
+            ]
+
+    def _advice(self, field: int | None, text: str) -> tuple[str | Setting, ...]:
+        if field is None:
+            return (
+                "Complete or remove the line; a field that contains the delimiter must stand in "
+                "quotes.",
+            )
+        advice = (
+            "Cells must be 0 or 1, true or false, yes or no, or numbers; empty or NA where a value "
+            "is missing."
+        )
+        if is_text(text) and field == 0:
+            told = Setting("row_names", True)
+            return (f"{advice} If the first column holds row names, pass ", told, ".")
+        if is_text(text) and self.column_names is None:
+            told = Setting("header", True)
+            return (f"{advice} If the first line is a header, pass ", told, ".")
+        if is_text(text):
+            return (
+                f"{advice} Write 1 and 0 for other words; leave out a column that does not belong, "
+                "such as a diagnosis.",
+            )
+        return (advice,)
+
+
+def _compact(builder: CsrBuilder) -> sparse.csr_array:
+    built = builder.build()
+    return sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
+
+
+def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
+    """Yield the lines of a wide table, the header first where columns have names.
+
+    Parameters
+    ----------
+    table : LabelledMatrix
+        What to write; it must have rows and columns.
+    delimiter : str
+        The character between the fields.
+    """
+    rows, columns = table.shape
+    if rows == 0 or columns == 0:
+        raise InputError(
+            f"a matrix of shape {rows} x {columns} cannot be written as a text table, which needs "
+            "at least one row and one column. Write it as npz."
+        )
+    names = None if table.row_names is None else quoted(table.row_names, delimiter)
+    if table.column_names is not None:
+        fields = quoted(table.column_names, delimiter)
+        yield delimiter.join(fields if names is None else ['""', *fields]) + "\n"
+    values = table.values
+    # One row of zeros, in which the cells that are not zero are set and then reset.
+    cells = ["0"] * columns
+    binary = values.dtype == bool
+    texts = ["1"] * values.nnz if binary else list(map(cell_text, values.data.tolist()))
+    indices, bounds = values.indices.tolist(), values.indptr.tolist()
+    for row in range(rows):
+        stored = range(bounds[row], bounds[row + 1])
+        for entry in stored:
+            cells[indices[entry]] = texts[entry]
+        line = delimiter.join(cells) + "\n"
+        yield line if names is None else names[row] + delimiter + line
+        for entry in stored:
+            cells[indices[entry]] = "0"
+
+
+def write_delimited(
+    preferred: str,
+    stream: IO[bytes],
+    table: LabelledMatrix,
+    *,
+    layout: str = "wide",
+    delimiter: str = "auto",
+) -> None:
+    """Write a delimited text file in UTF-8, with a header and row names where there are names.
+
+    Parameters
+    ----------
+    preferred : str
+        The delimiter that the format suggests.
+    stream : binary stream
+        Where to write.
+    table : LabelledMatrix
+        What to write.
+    layout : {"wide", "pairs"}
+        One field per column, or one line ``row,column[,value]`` per entry that is not zero.
+    delimiter : str
+        One ASCII character; "auto" takes that of the format.
+    """
+    _check_choice("layout", layout, _LAYOUTS)
+    separator = preferred if delimiter == "auto" else _check_delimiter(delimiter)
+    lines: Iterator[str] = (wide_lines if layout == "wide" else pair_lines)(table, separator)
+    while chunk := "".join(islice(lines, 256)):
+        stream.write(chunk.encode())
+
+
+def _check_choice(option: str, value: object, choices: tuple[object, ...]) -> None:
+    # 1 and 0 equal True and False, and are not meant.
+    if not any(
+        value is choice or (isinstance(value, str) and value == choice) for choice in choices
+    ):
+        allowed = ", ".join(map(repr, choices))
+        raise InputError(f"{option} must be one of {allowed}, got {value!r}.")
+
+
+def _check_delimiter(delimiter: str) -> str:
+    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()) or (
+        delimiter.isalnum() or delimiter in '"\r\n+-.\0'
+    ):
+        raise InputError(
+            "delimiter must be 'auto' or one ASCII character that is no letter, digit, quote, "
+            f"sign or line end, got {delimiter!r}."
+        )
+    return delimiter
+
+
+CSV = Format(
+    name="csv",
+    suffixes=(".csv",),
+    description="comma-separated table or pairs",
+    read=partial(read_delimited, ","),
+    stream=partial(stream_delimited, ","),
+    write=partial(write_delimited, ","),
+    text=True,
+)
+TSV = Format(
+    name="tsv",
+    suffixes=(".tsv", ".tab"),
+    description="tab-separated table or pairs",
+    read=partial(read_delimited, "\t"),
+    stream=partial(stream_delimited, "\t"),
+    write=partial(write_delimited, "\t"),
+    text=True,
+)

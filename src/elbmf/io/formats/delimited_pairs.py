@@ -1,0 +1,165 @@
+"""CSV and TSV files of pairs: each line names a row, a column and perhaps a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.entries import Ending, Entries
+from elbmf.io.table import LabelledMatrix, compact, csr_from_pairs
+from elbmf.io.text.fields import Column, FieldReader
+from elbmf.io.text.lines import DelimitedText, cell_text, quoted
+from elbmf.io.text.naming import NameCodes
+
+__all__ = ["PairReader", "check_pair_names", "conflicting_pair", "pair_lines"]
+
+_COLUMNS = [Column("the row", "text"), Column("the column", "text"), Column("the value", "cell")]
+
+
+class PairReader:
+    """Reads the blocks of a file of pairs.
+
+    Rows and columns come in the order in which they first appear.
+
+    Parameters
+    ----------
+    text : DelimitedText
+        The file.
+    fields : int
+        Fields of its first line.
+    """
+
+    def __init__(self, text: DelimitedText, fields: int) -> None:
+        if fields not in (2, 3):
+            raise FileFormatError(
+                f"{text.path}, line 1: expected pairs, which have 2 fields (row, column) or 3 "
+                f"(row, column, value) separated by {text.delimiter!r}, found {fields}. "
+                "For a table with one column per field, use ",
+                Setting("layout", "wide"),
+                ".",
+            )
+        self.text = text
+        self._names = (NameCodes(str(text.path)), NameCodes(str(text.path)))
+        self._fields = FieldReader(
+            str(text.path), text.delimiter.encode(), _COLUMNS[:fields], _advice, quoting=True
+        )
+        self._added: list[Entries] = []
+        self._any = False
+        self._any_values = fields == 2
+
+    def add(self, first_line: int, block: bytes) -> None:
+        """Append a block of lines that begins at a given line of the file."""
+        self._added.append(self.entries(first_line, block))
+
+    def table(self) -> LabelledMatrix:
+        """Return the matrix of all blocks that were added."""
+        ending = self.ending()
+        rows = np.concatenate([part.rows for part in self._added])
+        columns = np.concatenate([part.columns for part in self._added])
+        parts = [part.values for part in self._added if part.values is not None]
+        self._added.clear()
+        row_names, column_names = (names.names for names in self._names)
+        values = np.concatenate(parts) if parts else None
+        matrix, conflict = csr_from_pairs(rows, columns, values, ending.shape)
+        if conflict is not None:
+            raise conflicting_pair(
+                self.text.path, row_names[conflict[0]], column_names[conflict[1]]
+            )
+        csr = sparse.csr_array((compact(matrix.data), matrix.indices, matrix.indptr), ending.shape)
+        return LabelledMatrix(csr, row_names, column_names)
+
+    def entries(self, first_line: int, block: bytes) -> Entries:
+        """Return the entries of a block of lines that begins at a given line of the file."""
+        self._any = True
+        block = self.text.utf8(block, first_line)
+        self._fields.line = first_line
+        fields = self._fields.cut(block)
+        rows, columns = (
+            names.codes(texts) for names, texts in zip(self._names, fields.texts, strict=True)
+        )
+        values = fields.numbers[:, 0] if fields.numbers.shape[1] else None
+        if values is not None and not self._any_values:
+            # Only the text tells what is empty from what says that it is missing.
+            self._any_values = not np.isnan(values).all() or any(
+                record[2].strip() for _, record in self.text.records(block.decode(), first_line)
+            )
+        return Entries(rows, columns, values)
+
+    def ending(self) -> Ending:
+        """Return shape and names, when all blocks were read."""
+        if not self._any:
+            raise FileFormatError(
+                f"{self.text.path}: found a header and no pairs below it. If the first line is a "
+                "pair, pass ",
+                Setting("header", False),
+                ".",
+            )
+        if not self._any_values:
+            raise FileFormatError(
+                f"{self.text.path}: field 3 (the value) is empty in every line. Remove the "
+                "delimiter too many, or write NA where values are missing."
+            )
+        rows, columns = self._names
+        return Ending((len(rows), len(columns)), rows, columns)
+
+
+def _advice(field: int | None, text: str) -> tuple[str | Setting, ...]:
+    if field is None:
+        return ("Complete or remove the line.",)
+    if field < 2:
+        return ("Fill in the empty name, or remove the line.",)
+    return (
+        "Values must be 0 or 1, true or false, or numbers, empty or NA where one is missing. If "
+        "the first line is a header, pass ",
+        Setting("header", True),
+        ".",
+    )
+
+
+def conflicting_pair(path: Path, row: str, column: str) -> FileFormatError:
+    """Return the error of a pair that comes with different values."""
+    return FileFormatError(
+        f"{path}: the pair ({row!r}, {column!r}) comes with different values. Keep one of them."
+    )
+
+
+def check_pair_names(table: LabelledMatrix) -> None:
+    """Raise where names do not identify rows and columns, as pairs need."""
+    for kind, names in (("row", table.row_labels()), ("column", table.column_labels())):
+        if "" in names:
+            raise InputError(f"pairs cannot be written: a {kind} name is empty. Give it a name.")
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise InputError(
+                f"pairs cannot be written: the {kind} name {repeated!r} is used more than once. "
+                "Make the names distinct."
+            )
+
+
+def pair_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
+    """Yield the lines of a file of pairs, the header first.
+
+    Rows and columns without entries do not appear in such a file.
+
+    Parameters
+    ----------
+    table : LabelledMatrix
+        What to write; its names must be distinct and not empty.
+    delimiter : str
+        The character between the fields.
+    """
+    check_pair_names(table)
+    rows = quoted(table.row_labels(), delimiter)
+    columns = quoted(table.column_labels(), delimiter)
+    binary = table.values.dtype == bool
+    yield delimiter.join(["row", "column"] if binary else ["row", "column", "value"]) + "\n"
+    entries = table.values.tocoo()
+    for row, column, value in zip(
+        entries.row.tolist(), entries.col.tolist(), entries.data.tolist(), strict=True
+    ):
+        fields = [rows[row], columns[column]]
+        yield delimiter.join(fields if binary else [*fields, cell_text(value)]) + "\n"
