@@ -16,6 +16,7 @@ from elbmf.datasets import make_tiles
 from elbmf.estimators import OrM
 from elbmf.estimators.rivals import gibbs
 from elbmf.estimators.rivals.kernels.sampling import (
+    Odds,
     flips,
     gather_component_bits,
     sample_lines,
@@ -23,6 +24,8 @@ from elbmf.estimators.rivals.kernels.sampling import (
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels.coordinate_descent import share_cells
+from elbmf.search.kernels.lines import Side
+from elbmf.search.kernels.rows import Workspace
 from elbmf.search.local import LocalSearch
 from strategies import examples, starts
 
@@ -34,7 +37,7 @@ NOISY = make_tiles((40, 30), 4, height=(5, 10), noise=0.1, random_state=1).A
 
 def sampled(A, U, V, lam, prior, seed, side, missing=None, *, by_counts, cut=0):
     """Sample one side with the kernel, in two ranges; return it and the wrong cells."""
-    lines = LocalSearch(BooleanMatrix.from_array(A, missing=missing)).lines[side]
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing))
     mine, others = (U, V.T) if side == 0 else (V.T, U)
     memberships, component_bits = (
         pack(np.ascontiguousarray(mine)),
@@ -44,21 +47,11 @@ def sampled(A, U, V, lam, prior, seed, side, missing=None, *, by_counts, cut=0):
     if by_counts:
         overlaps = np.empty((U.shape[1], U.shape[1]), dtype=np.int64)
         share_cells(component_bits, overlaps)
+    data = Side(local.lines[side], pack(np.ascontiguousarray(others)), component_bits, overlaps)
+    odds = Odds(lam, math.log(prior) - math.log1p(-prior), seed, 7, side)
+    workspace = Workspace.of(component_bits, with_overlaps=False)
     wrong = sum(
-        sample_lines(
-            lines,
-            low,
-            high,
-            pack(np.ascontiguousarray(others)),
-            component_bits,
-            overlaps,
-            lam,
-            math.log(prior) - math.log1p(-prior),
-            seed,
-            7,
-            side,
-            memberships,
-        )
+        sample_lines(data, low, high, odds, local.prices, memberships, workspace)
         for low, high in ((cut, mine.shape[0]), (0, cut))
     )
     return unpack(memberships, U.shape[1]), wrong

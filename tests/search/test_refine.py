@@ -14,7 +14,8 @@ from elbmf.errors import InputError
 from elbmf.kernels import bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search import local as module
-from elbmf.search.kernels import coordinate_descent, moves
+from elbmf.search.kernels import moves
+from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
 from elbmf.search.kernels.lines import line_costs
 from elbmf.search.local import LocalSearch, agree, describe, refine
 from strategies import boolean_arrays, boolean_factors, examples, kinds_of_starts, starts, weights
@@ -257,30 +258,16 @@ def test_costs_of_dropping_a_component(storage, case, weights):
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
         local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
     factors = local.pack(U, V)
-    work = np.zeros(1, dtype=np.int64)
-    costs = moves.costs_of_dropping(local.lines, factors.bits, weights.missed, weights.extra, work)
+    costs = np.full(U.shape[1], 3)
+    workspaces = local.workspaces(factors.bits)
+    drop_costs(local.lines, factors.bits, -1, local.prices, costs, workspaces)
     for l in range(U.shape[1]):
         rest = np.arange(U.shape[1]) != l
         without = naive.cost(A, U[:, rest], V[rest], weights, missing)
         assert costs[l] == without - factors.cost
-
-
-@given(case=starts(components=st.integers(1, 70)), weights=weights, data=st.data())
-def test_costs_of_dropping_are_added_up_over_some_lines(case, weights, data):
-    A, missing, U, V = case
-    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
-    low = data.draw(st.integers(0, A.shape[0]))
-    high = data.draw(st.integers(low, A.shape[0]))
-    costs, work = np.full(U.shape[1], 3), np.zeros(1, dtype=np.int64)
-    price = weights.missed, weights.extra
-    coordinate_descent.drop_costs(local.lines[0], low, high, pack(V), pack(U), *price, costs, work)
-    part = slice(low, high)
-    missing = None if missing is None else missing[part]
-    whole = naive.cost(A[part], U[part], V, weights, missing)
-    for l in range(U.shape[1]):
-        rest = np.arange(U.shape[1]) != l
-        without = naive.cost(A[part], U[part][:, rest], V[rest], weights, missing)
-        assert costs[l] == 3 + without - whole
+        alone = np.full(U.shape[1], 3)
+        drop_costs(local.lines, factors.bits, l, local.prices, alone, workspaces)
+        assert alone[l] == costs[l]
 
 
 @given(case=starts(components=st.integers(1, 140)), data=st.data())
@@ -307,8 +294,7 @@ def test_costs_of_lines(storage, case, weights):
         patch.setattr(module, "_PACKED_DENSITY", STORAGES[storage])
         local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights)
     costs = np.empty(A.shape[0], dtype=np.int64)
-    pair = weights.missed, weights.extra
-    line_costs(local.lines[0], 0, A.shape[0], pack(U), pack(V), *pair, costs)
+    line_costs(local.lines[0], 0, A.shape[0], pack(U), pack(V), local.prices, costs)
     np.testing.assert_array_equal(costs, naive.row_costs(A, U, V, weights, missing))
 
 
@@ -324,5 +310,5 @@ def test_rows_agree_with_their_description_where_that_is_as_good(case, weights):
 @given(V=boolean_arrays(columns=st.integers(1, 140)))
 def test_cells_that_components_share(V):
     overlaps = np.empty((V.shape[0], V.shape[0]), dtype=np.int64)
-    coordinate_descent.share_cells(pack(V), overlaps)
+    share_cells(pack(V), overlaps)
     np.testing.assert_array_equal(overlaps, V.astype(int) @ V.T.astype(int))

@@ -14,7 +14,8 @@ from elbmf.boolean.packed import unpack
 from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels import moves
-from elbmf.search.local import LocalSearch
+from elbmf.search.kernels.lines import Effort
+from elbmf.search.local import LocalSearch, work_in
 from elbmf.search.moves import Search, make_do
 from strategies import examples, starts, weights
 
@@ -90,21 +91,21 @@ def attempts(draw):
 
 
 def attempted(local, factors, dropped, axis, line, component, quick):
-    bits, spare, gained, work = moves.attempt(
+    trial, workspaces = moves.Trial.of(factors.bits), local.workspaces(factors.bits)
+    move = moves.Move(axis, line, component, dropped)
+    spare, gained = moves.attempt(
+        local.improve_lines,
         local.lines,
-        factors.bits,
+        trial,
         factors.spare,
-        dropped,
-        axis,
-        line,
-        component,
-        local.weights.missed,
-        local.weights.extra,
-        local.nodes,
+        move,
+        local.prices,
+        Effort(local.nodes),
         quick,
+        workspaces,
     )
-    assert work > 0
-    return type(factors)(factors.shape, bits, factors.cost - gained, int(spare))
+    assert work_in(workspaces) > 0
+    return type(factors)(factors.shape, trial.bits, factors.cost - gained, int(spare))
 
 
 @given(attempt=attempts(), weights=weights, descended=st.booleans())
@@ -189,8 +190,8 @@ def test_shrinking_drops_the_least_useful_one_by_one(case, weights, data):
     A, missing, U, V = case
     local, factors = packed(case, weights, with_spare=False, descended=False)
     count = data.draw(st.integers(0, U.shape[1]))
-    work = np.zeros(1, dtype=np.int64)
-    gained = moves.shrink(local.lines, factors.bits, count, weights.missed, weights.extra, work)
+    costs, workspaces = np.empty(U.shape[1], dtype=np.int64), local.workspaces(factors.bits)
+    gained = moves.shrink(local.lines, factors.bits, count, local.prices, costs, workspaces)
 
     U, V = U.copy(), V.copy()
     while used_components(U, V).sum() > count:

@@ -6,7 +6,7 @@ word); *component_bits* are the columns of one component (m bits, m/64 words).
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.intrinsics import popcount
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@kernel()
+@kernel(allocates=False)
 def count_hits(indptr, indices, low, high, rows, columns):
     """Count the ones of rows ``low`` to ``high`` that some component covers.
 
@@ -49,7 +49,7 @@ def count_hits(indptr, indices, low, high, rows, columns):
     return hits
 
 
-@kernel()
+@kernel(allocates=False)
 def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
     """Count for each component the ones it covers, and those that only it covers.
 
@@ -74,7 +74,7 @@ def component_hits(indptr, indices, low, high, rows, columns, covered, alone):
                 alone[last] += 1
 
 
-@kernel()
+@kernel(allocates=False)
 def fresh_hits(indptr, indices, low, high, rows, columns, taken, l, counts):
     """Count the ones that component ``l`` covers and none of the ``taken``, and who else has them.
 
@@ -132,7 +132,7 @@ def fresh_cells(memberships, repeats, low, high, component_bits, taken, l, count
                 counts[other] += repeats[i] * total
 
 
-@kernel()
+@helper(allocates=False)
 def _unite(membership, component_bits, union):
     """OR the packed lines of the components that are on; return how many are."""
     count = 0
@@ -192,7 +192,7 @@ def changed_cells(memberships, component_bits, other_memberships, other_componen
     return total
 
 
-@kernel()
+@kernel(allocates=False)
 def gather_column(rows, c, out):
     """Pack bit ``c`` of all rows into ``out``."""
     out[:] = 0

@@ -15,10 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from numba import njit
-from numba.core import event
+from numba import njit, typeof, types
+from numba.core import cgutils, event
+from numba.extending import intrinsic
 
-__all__ = ["CompileTimer", "kernel", "source_files"]
+__all__ = ["CompileTimer", "address_of", "call_at", "helper", "kernel", "source_files"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,17 +52,40 @@ def _fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def helper(*, allocates: bool = True, **options: Any) -> Decorator:
+    """Let kernels, and nothing else, call a function: it is compiled as a part of them.
+
+    Called from Python it would crash, as there is no wrapper for that, which would take as long to
+    compile as a small function itself.
+
+    Parameters
+    ----------
+    allocates : bool
+        Whether it may make arrays. Where it does not, references to arrays are not counted, which
+        takes less time to compile and to run.
+    **options
+        For `numba.njit`.
+    """
+    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=allocates, **options)
+
+
+def kernel(*, allocates: bool = True, **options: Any) -> Decorator:
     """Compile a function when it is first called.
 
     Parameters
     ----------
+    allocates : bool
+        As in `helper`.
     **options
         For `numba.njit`.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        dispatcher = njit(nogil=True, **options)(function)
+        # The other wrapper is for calls from C, of which there are none.
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, _nrt=allocates, **options)(function)
         try:
             dispatcher.enable_caching()
         except RuntimeError as error:
@@ -78,6 +102,37 @@ def kernel(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         return dispatcher
 
     return decorate
+
+
+def address_of(function: Any, *arguments: Any) -> int:
+    """Compile a kernel for arguments like these, and return where its code is, for `call_at`.
+
+    A kernel that calls another has that one's code inside, optimized and turned into machine code
+    all over again. One that is told where it is has not.
+    """
+    kinds = tuple(typeof(argument) for argument in arguments)
+    function.compile(kinds)
+    compiled = function.overloads[kinds]
+    address: int = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address
+
+
+@intrinsic
+def call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
+    """Call the kernel at an address, which must be for such arguments and return an int64."""
+    kinds = tuple(arguments)
+
+    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        convention, result = context.call_conv, types.int64
+        given = [builder.extract_value(values[1], position) for position in range(len(kinds))]
+        function = convention.get_function_type(result, kinds).as_pointer()
+        pointer = builder.inttoptr(values[0], function)
+        status, value = convention.call_function(builder, pointer, result, kinds, given)
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return value
+
+    return types.int64(types.int64, arguments), codegen
 
 
 class CompileTimer:

@@ -11,7 +11,7 @@ Kernels ask for the row of an index so many entries ahead of time (prefetch).
 """
 
 
-@kernel()
+@kernel(allocates=False)
 def transpose_pattern(indptr, indices, cursor, out):
     """Scatter a row-wise pattern into its column-wise one.
 
@@ -25,7 +25,7 @@ def transpose_pattern(indptr, indices, cursor, out):
             cursor[column] += 1
 
 
-@kernel()
+@kernel(allocates=False)
 def mark_common(indptr, indices, other_indptr, other_indices, marks):
     """Mark the entries of a row-wise pattern that another one has too.
 

@@ -1,7 +1,7 @@
 """Packed sets: the lines of a component or the components of a line, 64 to a word.
 
-All of these are inlined by numba itself: called, they would have their callers count references to
-each array they are given, which for sets of a few words takes as long as what they do.
+All of these are inlined, by LLVM: for sets of a few words a call takes as long as what they do. To
+have numba inline them would compile each of them again for every place where it is called.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper
 from elbmf.kernels.intrinsics import popcount
 
 __all__ = [
@@ -49,19 +49,19 @@ class Bits(NamedTuple):
     stale: NDArray[np.uint64]
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def lowest(word):
     """Position of the lowest bit that is set in a word, not zero."""
     return popcount((word & (~word + np.uint64(1))) - np.uint64(1))
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def has(packed, l):
     """Tell whether a packed set has the element ``l``."""
     return (packed[l >> 6] >> np.uint64(l & 63)) & np.uint64(1) != 0
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def set_bits(indptr, indices, i, packed):
     """Add to a packed set what line ``i`` of a pattern names."""
     for e in range(indptr[i], indptr[i + 1]):
@@ -69,7 +69,7 @@ def set_bits(indptr, indices, i, packed):
         packed[j >> 6] |= np.uint64(1) << np.uint64(j & 63)
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def common(left, right):
     """Tell whether two packed sets have an element in common."""
     for w in range(left.shape[0]):
@@ -78,7 +78,7 @@ def common(left, right):
     return False
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def list_common(left, right, elements):
     """List the elements that two packed sets have in common; return how many there are."""
     count = 0
@@ -91,24 +91,21 @@ def list_common(left, right, elements):
     return count
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def copy_into(target, source):
-    """Copy an array into another of the same length.
-
-    An assignment would do, but as it may raise, references would be counted after all.
-    """
+    """Copy a packed set into another; unlike an assignment, it cannot raise."""
     for w in range(target.shape[0]):
         target[w] = source[w]
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def unite_into(union, packed):
     """Add a packed set to what is covered."""
     for w in range(union.shape[0]):
         union[w] |= packed[w]
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def unite_from_each_on(component_bits, components, later, member=None):
     """Let ``later[c]`` be the union of the lines of the ``c``-th component and those after it.
 
@@ -125,7 +122,7 @@ def unite_from_each_on(component_bits, components, later, member=None):
             copy_into(later[c], later[c + 1])
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def count_fresh(row, packed, covered, later=None):
     """Count the ones, and all cells, of a packed set that are not covered, nor will be later."""
     ones = 0

@@ -5,6 +5,8 @@ of U are independent of each other, and so are the columns of V given U: each is
 words, and the two sides take turns until neither changes. The loss never rises.
 """
 
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,20 @@ from elbmf.boolean.packed import PackedFactors, unpack
 from elbmf.boolean.product import Bools, Words, boolean_array, pack
 from elbmf.errors import InputError
 from elbmf.kernels.bits import gather_column
+from elbmf.kernels.compiling import address_of
+from elbmf.kernels.sets import Bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.search.kernels.coordinate_descent import descend, share_cells
-from elbmf.search.kernels.lines import Lines, improve_lines, line_costs, pack_lines_into_words
+from elbmf.search.kernels.lines import (
+    Effort,
+    Lines,
+    Side,
+    improve_lines,
+    line_costs,
+    pack_lines_into_words,
+)
 from elbmf.search.kernels.moves import shrink
+from elbmf.search.kernels.rows import Prices, Workspace
 from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
 
@@ -31,6 +43,7 @@ __all__ = [
     "lines_of",
     "negligible_gain",
     "refine",
+    "work_in",
 ]
 
 # What they mean, and what set them, is told in `elbmf.utils.tuning`.
@@ -67,6 +80,24 @@ class LocalSearch:
         self.n_jobs = n_jobs
         self.nodes = NODES
         self.lines = (lines_of(A, 0), lines_of(A, 1))
+        self.prices = Prices(self.weights.missed, self.weights.extra)
+
+    @cached_property
+    def improve_lines(self) -> int:
+        """Address of the kernel of that name, compiled for this data."""
+        mask, nothing = np.zeros(1, dtype=np.uint64), np.zeros((1, 1), dtype=np.uint64)
+        workspace = Workspace.of(nothing, with_overlaps=False)
+        side = Side(self.lines[0], nothing, nothing, workspace.overlaps)
+        given = (self.prices, Effort(0), nothing, np.zeros(1, dtype=np.bool_), workspace)
+        return address_of(improve_lines, side, 0, 0, mask, mask, *given)
+
+    def workspaces(self, bits: Bits) -> tuple[Workspace, Workspace]:
+        """Make buffers for the rows and for the columns, for one thread."""
+        rows, columns = (
+            Workspace.of(bits.component_bits[1 - axis], with_overlaps=not lines.words.size)
+            for axis, lines in enumerate(self.lines)
+        )
+        return rows, columns
 
     def pack(self, U: Bools, V: Bools, *, with_spare: bool = False) -> PackedFactors:
         """Pack Boolean factors and count what they cost."""
@@ -79,28 +110,31 @@ class LocalSearch:
         On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
         """
         most_turns = _MOST_TURNS if most_turns is None else most_turns
-        work = np.zeros(1, dtype=np.int64)
+        effort = Effort(self.nodes)
         if self.A.ones < _ONES_FOR_THREADS:
+            workspaces = self.workspaces(factors.bits)
             factors.cost -= descend(
+                self.improve_lines,
                 self.lines,
                 factors.bits,
                 factors.every,
-                self.weights.missed,
-                self.weights.extra,
-                self.nodes,
-                most_turns,
+                self.prices,
+                effort,
                 0,
-                work,
+                most_turns,
+                workspaces,
             )
-            return int(work[0])
+            return work_in(workspaces)
+        work = 0
         negligible = negligible_gain(self.A, factors.n_slots)
         quiet = 0
         for turn in range(most_turns):
-            changed, gained = self._turn(factors, turn % 2, self.nodes, work, afresh=False)
+            changed, gained, its_work = self._turn(factors, turn % 2, effort)
+            work += its_work
             quiet = quiet + 1 if gained < negligible or not changed else 0
             if quiet == 2 or (not changed and turn > 0):
                 break
-        return int(work[0])
+        return work
 
     def shrink(self, U: Bools, V: Bools, count: int) -> tuple[Bools, Bools, int]:
         """Drop components, each time the least useful as it stands, until so many are left.
@@ -108,78 +142,64 @@ class LocalSearch:
         Returns the factors, and what it took.
         """
         factors = self.pack(U, V)
-        work = np.zeros(1, dtype=np.int64)
-        shrink(self.lines, factors.bits, count, self.weights.missed, self.weights.extra, work)
+        workspaces = self.workspaces(factors.bits)
+        costs = np.empty(factors.n_slots, dtype=np.int64)
+        shrink(self.lines, factors.bits, count, self.prices, costs, workspaces)
         U, V = factors.to_arrays()
         kept = np.argsort(~factors.used(), kind="stable")[:count]
-        return U[:, kept], V[kept], int(work[0])
+        return U[:, kept], V[kept], work_in(workspaces)
 
     def settle(self, factors: PackedFactors) -> None:
         """Descend to where each row of U is what a new row would get, unless it has better."""
         self.descend(factors)
         for _ in range(_MOST_TURNS):
             factors.bits.pending[0][:] = True
-            work = np.zeros(1, dtype=np.int64)
-            changed, _ = self._turn(factors, 0, NODES_AT_LAST, work, afresh=True)
+            changed, _, _ = self._turn(factors, 0, Effort(NODES_AT_LAST, afresh=True))
             if not changed:
                 break
             self.descend(factors)
 
-    def _turn(
-        self,
-        factors: PackedFactors,
-        axis: int,
-        nodes: int,
-        work: NDArray[np.int64],
-        *,
-        afresh: bool,
-    ) -> tuple[bool, int]:
-        """Improve one side given the other; tell whether it changed, and the gain in cost.
-
-        What it took is added to ``work``. ``afresh`` also tries memberships built from nothing.
-        """
-        bits = factors.bits
+    def _turn(self, factors: PackedFactors, axis: int, effort: Effort) -> tuple[bool, int, int]:
+        """Improve one side given the other; return whether it changed, the gain and the work."""
+        bits, lines = factors.bits, self.lines[axis]
         component_bits = bits.component_bits[1 - axis]
         k = factors.n_slots
-        overlaps = np.empty((0, 0), dtype=np.int64)
-        if self.lines[axis].words.shape[0] == 0:
-            overlaps = np.empty((k, k), dtype=np.int64)
+        overlaps = np.empty((0, 0) if lines.words.size else (k, k), dtype=np.int64)
+        if overlaps.size:
             share_cells(component_bits, overlaps)
+        side = Side(lines, bits.memberships[1 - axis], component_bits, overlaps)
 
-        def improve(low: int, high: int) -> tuple[int, Any, Any]:
-            changed = np.zeros_like(factors.every)
-            own_work = np.zeros(1, dtype=np.int64)
+        def improve(low: int, high: int) -> tuple[int, Workspace]:
+            workspace = Workspace.of(component_bits, with_overlaps=False)
             gained = improve_lines(
-                self.lines[axis],
+                side,
                 low,
                 high,
-                bits.memberships[1 - axis],
-                component_bits,
-                overlaps,
                 factors.every,
                 bits.stale[axis],
-                self.weights.missed,
-                self.weights.extra,
-                nodes,
+                self.prices,
+                effort,
                 bits.memberships[axis],
                 bits.pending[axis],
-                changed,
-                own_work,
-                afresh=afresh,
+                workspace,
             )
-            return gained, changed, own_work
+            return gained, workspace
 
         threads = self.n_jobs if self.A.ones >= _ONES_FOR_THREADS else 1
-        gains, changes, works = zip(*over_ranges(improve, self.A.shape[axis], threads), strict=True)
+        gains, workspaces = zip(*over_ranges(improve, self.A.shape[axis], threads), strict=True)
         gained = int(sum(gains))
-        changed = np.bitwise_or.reduce(changes)
-        work += sum(works)
+        changed = np.bitwise_or.reduce([workspace.changed for workspace in workspaces])
         bits.stale[axis] = 0
         bits.stale[1 - axis] |= changed
         for l in np.flatnonzero(unpack(changed[None], k)[0]):
             gather_column(bits.memberships[axis], l, bits.component_bits[axis][l])
         factors.cost -= gained
-        return bool(changed.any()), gained
+        return bool(changed.any()), gained, work_in(workspaces)
+
+
+def work_in(workspaces: Iterable[Workspace]) -> int:
+    """Return the work that was done in some workspaces, about in nanoseconds."""
+    return sum(int(workspace.work[0]) for workspace in workspaces)
 
 
 def negligible_gain(A: Any, n_components: int) -> int:
@@ -289,24 +309,21 @@ def _described(A: BooleanMatrix, V: Bools, weights: Weights, n_jobs: int | None)
     memberships = np.zeros((A.shape[0], others.shape[1]), dtype=np.uint64)
     every = np.full(others.shape[1], ~np.uint64(0))
     pending = np.ones(A.shape[0], dtype=np.bool_)
+    side = Side(lines, others, component_bits, np.empty((0, 0), dtype=np.int64))
+    prices = Prices(weights.missed, weights.extra)
+    effort = Effort(NODES_AT_LAST, afresh=True)
     over_ranges(
         lambda low, high: improve_lines(
-            lines,
+            side,
             low,
             high,
-            others,
-            component_bits,
-            np.empty((0, 0), dtype=np.int64),
             every,
             every,
-            weights.missed,
-            weights.extra,
-            NODES_AT_LAST,
+            prices,
+            effort,
             memberships,
             pending,
-            np.zeros_like(every),
-            np.zeros(1, dtype=np.int64),
-            afresh=True,
+            Workspace.of(component_bits, with_overlaps=False),
         ),
         A.shape[0],
         n_jobs,
@@ -334,9 +351,9 @@ def agree(
 
     def costs(memberships: Bools) -> NDArray[np.int64]:
         packed, result = pack(memberships), np.empty(A.shape[0], dtype=np.int64)
-        pair = (weights.missed, weights.extra)
+        prices = Prices(weights.missed, weights.extra)
         over_ranges(
-            lambda low, high: line_costs(lines, low, high, packed, component_bits, *pair, result),
+            lambda low, high: line_costs(lines, low, high, packed, component_bits, prices, result),
             A.shape[0],
             n_jobs,
         )

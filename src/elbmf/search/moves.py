@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.packed import PackedFactors
 from elbmf.boolean.product import Bools
-from elbmf.search.kernels.moves import attempt, count_uncovered
-from elbmf.search.local import LocalSearch
+from elbmf.search.kernels.lines import Effort
+from elbmf.search.kernels.moves import Move, Trial, attempt, count_uncovered
+from elbmf.search.local import LocalSearch, work_in
 from elbmf.utils.threads import available_cores
 from elbmf.utils.tuning import TUNING
 
@@ -46,15 +47,6 @@ _NEVER = np.iinfo(np.int64).max
 
 # Ones from which a move takes longer than handing it to a thread.
 _ONES_FOR_THREADS = 3000
-
-
-class Move(NamedTuple):
-    """A change to be tried, see `elbmf.search.kernels.moves.attempt`."""
-
-    axis: int
-    line: int = -1
-    component: int = -1
-    dropped: int = -1
 
 
 class Place(NamedTuple):
@@ -345,23 +337,24 @@ class Search:
     ) -> list[PackedFactors]:
         """Make moves, each on a copy of its own."""
         local = self.local
-        branches = local.nodes if nodes is None else nodes
+        effort = Effort(local.nodes if nodes is None else nodes)
 
         def make(move: Move) -> tuple[PackedFactors, int]:
-            bits, spare, gained, work = attempt(
+            trial = Trial.of(factors.bits)
+            workspaces = local.workspaces(factors.bits)
+            spare, gained = attempt(
+                local.improve_lines,
                 local.lines,
-                factors.bits,
+                trial,
                 factors.spare,
-                move.dropped,
-                move.axis,
-                move.line,
-                move.component,
-                local.weights.missed,
-                local.weights.extra,
-                branches,
+                move,
+                local.prices,
+                effort,
                 quick,
+                workspaces,
             )
-            return PackedFactors(factors.shape, bits, factors.cost - gained, int(spare)), work
+            made = PackedFactors(factors.shape, trial.bits, factors.cost - gained, int(spare))
+            return made, work_in(workspaces)
 
         made = list(self._pool.map(make, moves) if self._pool else map(make, moves))
         self.work += sum(work + _OVERHEAD for _, work in made)

@@ -19,7 +19,8 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.relaxation.engines.cluster.hold import Held
 from elbmf.search.kernels.coordinate_descent import share_cells
-from elbmf.search.kernels.lines import improve_lines
+from elbmf.search.kernels.lines import Effort, Side, improve_lines
+from elbmf.search.kernels.rows import Prices, Workspace
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import NODES, NODES_AT_LAST, lines_of, negligible_gain
 
@@ -209,25 +210,22 @@ def _improve(
     if afresh:
         work.pending[:] = True
     every = np.full_like(stale, ~np.uint64(0))
-    changed = np.zeros_like(stale)
+    if work.lines.words.size:
+        overlaps = np.empty((0, 0), dtype=np.int64)
+    workspace = Workspace.of(component_bits, with_overlaps=False)
     gained = improve_lines(
-        work.lines,
+        Side(work.lines, others, component_bits, overlaps),
         0,
         held.piece.shape[0],
-        others,
-        component_bits,
-        overlaps if work.lines.words.shape[0] == 0 else overlaps[:0, :0],
         every,
         stale,
-        weights.missed,
-        weights.extra,
-        NODES_AT_LAST if afresh else NODES,
+        Prices(weights.missed, weights.extra),
+        Effort(NODES_AT_LAST if afresh else NODES, afresh),
         work.memberships,
         work.pending,
-        changed,
-        np.zeros(1, dtype=np.int64),
-        afresh=afresh,
+        workspace,
     )
+    changed = workspace.changed
     if changed.any():
         work.patterns = None
     return _Improved(int(gained), changed)

@@ -7,9 +7,16 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, pack
-from elbmf.estimators.rivals.kernels.sampling import gather_component_bits, sample_lines, tally
-from elbmf.search.kernels.coordinate_descent import descend, share_cells
-from elbmf.search.kernels.moves import clear, cost_of_dropping, count_uncovered
+from elbmf.estimators.rivals.kernels.sampling import (
+    Odds,
+    gather_component_bits,
+    sample_lines,
+    tally,
+)
+from elbmf.search.kernels.coordinate_descent import descend, drop_costs, share_cells
+from elbmf.search.kernels.lines import Effort, Side
+from elbmf.search.kernels.moves import clear, count_uncovered
+from elbmf.search.kernels.rows import Workspace
 from elbmf.search.local import LocalSearch
 from elbmf.utils.threads import over_ranges
 
@@ -66,6 +73,7 @@ class GibbsChain:
         self._fixed = dispersion
         self.k = k
         self.bits = local.pack(np.zeros((n, k), np.bool_), np.zeros((k, m), np.bool_)).bits
+        self._workspaces = local.workspaces(self.bits)
         self.sweeps = 0
         self.loss = local.A.ones
         for l in range(k):
@@ -114,25 +122,17 @@ class GibbsChain:
         """Update one side given the other; return the number of wrong cells."""
         lines, bits = self._local.lines[side], self.bits
         memberships, component_bits = bits.memberships[side], bits.component_bits[1 - side]
-        overlaps = np.empty((0, 0), dtype=np.int64)
-        if lines.words.shape[0] == 0:
-            overlaps = np.empty((self.k, self.k), dtype=np.int64)
+        k = self.k
+        overlaps = np.empty((0, 0) if lines.words.size else (k, k), dtype=np.int64)
+        if overlaps.size:
             share_cells(component_bits, overlaps)
+        given = Side(lines, bits.memberships[1 - side], component_bits, overlaps)
+        odds = Odds(self.dispersion, self._log_odds[side], self._seed, self.sweeps, side)
 
         def sample(low: int, high: int) -> int:
+            workspace = Workspace.of(component_bits, with_overlaps=False)
             wrong: int = sample_lines(
-                lines,
-                low,
-                high,
-                bits.memberships[1 - side],
-                component_bits,
-                overlaps,
-                self.dispersion,
-                self._log_odds[side],
-                self._seed,
-                self.sweeps,
-                side,
-                memberships,
+                given, low, high, odds, self._local.prices, memberships, workspace
             )
             return wrong
 
@@ -142,8 +142,9 @@ class GibbsChain:
 
     def _use(self, l: int) -> int:
         """By how much the loss would rise without a component."""
-        work = np.zeros(1, dtype=np.int64)
-        return int(cost_of_dropping(self._local.lines, self.bits, l, 1, 1, work))
+        local, costs = self._local, np.empty(self.k, dtype=np.int64)
+        drop_costs(local.lines, self.bits, l, local.prices, costs, self._workspaces)
+        return int(costs[l])
 
     def _uncovered(self, side: int, cells: Bools | None = None) -> NDArray[np.int64]:
         """Count the uncovered ones of each line of a side, or those in some cells."""
@@ -194,8 +195,18 @@ class GibbsChain:
         bits.memberships[1 - side][cells] |= mark
         bits.component_bits[1 - side][l] = pack(cells[None])[0]
         bits.stale[side] = mark
-        work = np.zeros(1, dtype=np.int64)
-        gained: int = descend(self._local.lines, bits, mark, 1, 1, 1, 1, side, work)
+        local, effort = self._local, Effort(nodes=1)
+        gained: int = descend(
+            local.improve_lines,
+            local.lines,
+            bits,
+            mark,
+            local.prices,
+            effort,
+            side,
+            1,
+            self._workspaces,
+        )
         return gained
 
 

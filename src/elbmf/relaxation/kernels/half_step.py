@@ -5,7 +5,7 @@ All of it is one compiled call, so that threads meet at the interpreter as rarel
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.relaxation.kernels.prox import apply
 
 __all__ = ["HUGE", "TINY", "gradient_step", "half_step", "inner", "settle"]
@@ -53,7 +53,7 @@ TINY = 1e-30
 _PIECE = 4096
 
 
-@kernel(fastmath=_LANE_SUMS)
+@helper(allocates=False, fastmath=_LANE_SUMS)
 def _sum_gaps(x):
     one = x.dtype.type(1)
     total = x.dtype.type(0)
@@ -62,7 +62,7 @@ def _sum_gaps(x):
     return total
 
 
-@kernel()
+@helper(allocates=False)
 def _count_flips(current, fresh):
     half = current.dtype.type(0.5)
     count = np.int32(0)
@@ -71,7 +71,7 @@ def _count_flips(current, fresh):
     return count
 
 
-@kernel()
+@helper(allocates=False)
 def _copy_bounded(current, fresh):
     # What decays to nothing must not become a denormal number: those are a hundred times slower.
     # What an operator throws far beyond 1 must not overflow in the next product.
@@ -133,7 +133,7 @@ def half_step(
     return settle(current, product)
 
 
-@kernel(fastmath=_LANE_SUMS)
+@kernel(allocates=False, fastmath=_LANE_SUMS)
 def inner(a, b):
     """``sum(a * b)`` in float64."""
     total = 0.0

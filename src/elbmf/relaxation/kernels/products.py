@@ -15,7 +15,7 @@ bytes
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.relaxation.kernels.row_sums import (
     LANES,
     MAX_CHUNKS,
@@ -54,7 +54,7 @@ TABLE_STRIDE = (1 << GROUP_BITS) + 5
 _ROUND = LANES * MAX_CHUNKS
 
 
-@kernel()
+@kernel(allocates=False)
 def pull_indices(resident, indices, indptr, low, high, out, prefetch):
     """``out[r - low] = sum of resident[indices[e]]`` over the ones ``e`` of line ``r``."""
     width = resident.shape[1]
@@ -77,7 +77,7 @@ def pull_indices(resident, indices, indptr, low, high, out, prefetch):
             )
 
 
-@kernel()
+@kernel(allocates=False)
 def push_indices(target, indices, indptr, low, high, lines, prefetch):
     """``target[indices[e]] += lines[r - low]`` for each one ``e`` of line ``r``."""
     width = target.shape[1]
@@ -97,7 +97,7 @@ def push_indices(target, indices, indptr, low, high, lines, prefetch):
             )
 
 
-@kernel()
+@helper(allocates=False)
 def _tabulate(resident, first_group, tables):
     """Fill each group's table with the sums of all subsets of its resident rows."""
     n_resident, width = resident.shape
@@ -191,7 +191,7 @@ def push_bytes(target, packed, lines, tables):
                         tables[base + subset, c] += tables[upper, c]
 
 
-@kernel()
+@kernel(allocates=False)
 def pack_lines(indices, indptr, low, high, packed):
     """Write the ones of lines ``low`` to ``high`` into zeroed bytes, in the bytes layout."""
     for line in range(low, high):
@@ -201,7 +201,7 @@ def pack_lines(indices, indptr, low, high, packed):
             packed[group // GROUPS, line - low, group % GROUPS] |= np.uint8(1 << bit)
 
 
-@kernel()
+@kernel(allocates=False)
 def pull_residuals(resident, indices, indptr, low, high, point, value, excess, out):
     """``out[r - low] += excess * (value - p) * resident[i]`` for each cell ``i`` of line ``r``.
 
@@ -216,7 +216,7 @@ def pull_residuals(resident, indices, indptr, low, high, point, value, excess, o
             add_multiple(out, own, excess * residual, resident, i, chunks)
 
 
-@kernel()
+@kernel(allocates=False)
 def push_residuals(point, indices, indptr, low, high, lines, value, excess, target):
     """``target[i] += excess * (value - p) * lines[r - low]`` for each cell ``i`` of line ``r``.
 
@@ -231,7 +231,7 @@ def push_residuals(point, indices, indptr, low, high, lines, value, excess, targ
             add_multiple(target, i, excess * residual, lines, own, chunks)
 
 
-@kernel()
+@kernel(allocates=False)
 def squared_residuals(resident, indices, indptr, lines, value):
     """Sum ``(value - p) ** 2`` over all cells, in float64."""
     chunks = resident.shape[1] // LANES

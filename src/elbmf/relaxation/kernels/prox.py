@@ -7,7 +7,7 @@ the array: a plain ``0`` would turn float32 arithmetic into float64.
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 
 __all__ = [
     "BOWL",
@@ -23,7 +23,7 @@ __all__ = [
 ELB_EXACT, ELB_PAPER, ELB_ALTERNATIVE, ELASTIC_NET, PRIMP, BOWL = range(6)
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _elb_paper(x, kappa, shrink):
     """ELB's operator as printed (Eq. elprox), then ``max(0, .)``."""
     number = x.dtype.type
@@ -36,7 +36,7 @@ def _elb_paper(x, kappa, shrink):
         x[i] = max(centre + (d - towards) * shrink, zero)
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _elb_exact(x, kappa, shrink):
     """ELB's true minimiser on y ≥ 0: soft-threshold around 0 or around 1, split at ½."""
     number = x.dtype.type
@@ -50,7 +50,7 @@ def _elb_exact(x, kappa, shrink):
         x[i] = max(centre + outside * shrink, zero)
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _elb_alternative(x, kappa, lam):
     """ELB's alternative operator (Eq. elprox_alt), then ``max(0, .)``."""
     number = x.dtype.type
@@ -64,7 +64,7 @@ def _elb_alternative(x, kappa, lam):
         x[i] = max(centre - (d + towards) * scale, zero)
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _elastic_net(x, kappa, shrink):
     """Elastic net on y ≥ 0: soft-threshold around 0, then shrink."""
     zero = x.dtype.type(0)
@@ -72,7 +72,7 @@ def _elastic_net(x, kappa, shrink):
         x[i] = max(x[i] - kappa, zero) * shrink
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _primp(x, kappa):
     """Primp's Λ-shaped regulariser on [0, 1]: away from ½ by 2κ, clipped."""
     number = x.dtype.type
@@ -83,7 +83,7 @@ def _primp(x, kappa):
         x[i] = max(v - push, zero) if v <= half else min(v + push, one)
 
 
-@kernel(error_model="numpy")
+@helper(allocates=False, error_model="numpy")
 def _bowl(x, lam):
     """Bowl λ(x² − x)²/2 on y ≥ 0: the root of a cubic, by Newton's method.
 
@@ -111,7 +111,7 @@ def _bowl(x, lam):
         x[i] = max(0.5 + z if w > 0 else 0.5 - z, 0.0)
 
 
-@kernel(error_model="numpy")
+@kernel(allocates=False, error_model="numpy")
 def apply(operator, x, kappa, lam):
     """Apply one of the operators above; ``kappa`` and ``lam`` are float64, λ may be infinite."""
     number = x.dtype.type

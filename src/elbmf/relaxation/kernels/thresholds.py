@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 
 __all__ = ["add_changes"]
 
 
-@kernel()
+@helper(allocates=False)
 def _list_by_level(levels, order):
     """List the components with a level above 0, the highest level first; return how many."""
     count = 0
@@ -23,7 +23,7 @@ def _list_by_level(levels, order):
     return count
 
 
-@kernel()
+@helper(allocates=False)
 def _set_prices(indptr, indices, i, price, prices):
     for e in range(indptr[i], indptr[i + 1]):
         prices[indices[e]] = price

@@ -3,16 +3,16 @@
 import numpy as np
 
 from elbmf.kernels.bits import gather_column
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import call_at, kernel
 from elbmf.kernels.intrinsics import popcount
 from elbmf.kernels.sets import has, list_common, unite_from_each_on, unite_into
-from elbmf.search.kernels.lines import improve_lines, open_line
+from elbmf.search.kernels.lines import Side, open_line
 from elbmf.search.kernels.rows import gain_of, work_per_line
 
 __all__ = ["descend", "drop_costs", "share_cells"]
 
 
-@kernel()
+@kernel(allocates=False)
 def share_cells(component_bits, overlaps):
     """Count the cells that each two components have in common."""
     for l in range(component_bits.shape[0]):
@@ -24,77 +24,80 @@ def share_cells(component_bits, overlaps):
             overlaps[other, l] = total
 
 
-@kernel()
-def descend(lines, bits, free, one, zero, nodes, turns, first, work):
+@kernel(allocates=False)
+def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces):
     """Let the two sides take turns in one thread until nothing changes, or for so many turns.
 
-    ``first`` is the side that begins; only the components that are ``free`` change. Returns by how
-    much the cost went down.
+    ``improve`` is the address of `improve_lines`, ``first`` the side that begins; only the
+    components that are ``free`` change. There is a workspace for each side. Returns by how much the
+    cost went down.
     """
     k = bits.component_bits[0].shape[0]
     gained = 0
-    changed = np.empty_like(free)
     for turn in range(turns):
-        side = (first + turn) % 2
-        memberships, component_bits = bits.memberships[side], bits.component_bits[1 - side]
-        overlaps = np.empty((0, 0), dtype=np.int64)
-        if lines[side].words.shape[0] == 0:
-            overlaps = np.empty((k, k), dtype=np.int64)
-            share_cells(component_bits, overlaps)
-            work[0] += k * k // 2 * work_per_line(component_bits.shape[1])
+        axis = (first + turn) % 2
+        workspace = workspaces[axis]
+        memberships, component_bits = bits.memberships[axis], bits.component_bits[1 - axis]
+        if workspace.overlaps.shape[0]:
+            share_cells(component_bits, workspace.overlaps)
+            workspace.work[0] += k * k // 2 * work_per_line(component_bits.shape[1])
+        side = Side(lines[axis], bits.memberships[1 - axis], component_bits, workspace.overlaps)
+        changed = workspace.changed
         changed[:] = 0
-        gained += improve_lines(
-            lines[side],
-            0,
-            memberships.shape[0],
-            bits.memberships[1 - side],
-            component_bits,
-            overlaps,
-            free,
-            bits.stale[side],
-            one,
-            zero,
-            nodes,
-            memberships,
-            bits.pending[side],
-            changed,
-            work,
-            afresh=False,
+        gained += call_at(
+            improve,
+            (
+                side,
+                np.int64(0),
+                memberships.shape[0],
+                free,
+                bits.stale[axis],
+                prices,
+                effort,
+                memberships,
+                bits.pending[axis],
+                workspace,
+            ),
         )
         quiet = True
         for w in range(changed.shape[0]):
-            bits.stale[side, w] = 0
-            bits.stale[1 - side, w] |= changed[w]
+            bits.stale[axis, w] = 0
+            bits.stale[1 - axis, w] |= changed[w]
             quiet = quiet and changed[w] == 0
         for l in range(k):
             if has(changed, l):
-                gather_column(memberships, l, bits.component_bits[side][l])
-                work[0] += 3 * memberships.shape[0]
+                gather_column(memberships, l, bits.component_bits[axis][l])
+                workspace.work[0] += 3 * memberships.shape[0]
         if quiet and turn > 0:
             break
     return gained
 
 
-@kernel()
-def drop_costs(lines, low, high, component_bits, memberships, one, zero, costs, work):
-    """Add to ``costs`` by how much lines ``low`` to ``high`` cost more without a component.
+@kernel(allocates=False)
+def drop_costs(lines, bits, only, prices, costs, workspaces):
+    """Let ``costs`` be by how much the cost would go up without each component.
 
-    What it took is added to ``work``.
+    With ``only`` not below zero, just the lines of that component are looked at: all that is then
+    of any use is its own entry.
     """
-    k, words = component_bits.shape
-    row = np.empty(words, dtype=np.uint64)
-    before = np.empty(words, dtype=np.uint64)
-    later = np.empty((k + 1, words), dtype=np.uint64)
-    space = np.empty(k, dtype=np.int64)
-    for i in range(low, high):
-        count = list_common(memberships[i], memberships[i], space)
+    axis = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+    component_bits, memberships = bits.component_bits[1 - axis], bits.memberships[axis]
+    workspace, words = workspaces[axis], component_bits.shape[1]
+    row, before, later = workspace.row, workspace.base, workspace.stacks[0]
+    components, work = workspace.candidates, workspace.work
+    costs[:] = 0
+    for i in range(memberships.shape[0]):
+        membership = memberships[i]
+        if only >= 0 and not has(membership, only):
+            continue
+        count = list_common(membership, membership, components)
         work[0] += 8
         if count == 0:
             continue
         work[0] += 20 + (2 + 3 * count) * work_per_line(words)
-        open_line(lines, i, row, before)
-        unite_from_each_on(component_bits, space[:count], later)
+        open_line(lines[axis], i, row, before)
+        unite_from_each_on(component_bits, components[:count], later)
         for c in range(count):
-            packed = component_bits[space[c]]
-            costs[space[c]] += gain_of(row, packed, one, zero, before, later[c + 1])
+            packed = component_bits[components[c]]
+            costs[components[c]] += gain_of(row, packed, prices, before, later[c + 1])
             unite_into(before, packed)

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest, set_bits, unite_into
-from elbmf.search.kernels.rows import Problem, Room, cost_of, decide, settle_certain, work_per_line
+from elbmf.search.kernels.rows import Problem, cost_of, decide, settle_certain, work_per_line
 
 __all__ = [
+    "Effort",
     "Lines",
+    "Side",
     "count_ones",
     "improve_lines",
     "line_costs",
@@ -47,14 +49,49 @@ class Lines(NamedTuple):
     hidden_indices: NDArray[np.integer[Any]]
 
 
-@kernel()
+class Side(NamedTuple):
+    """Lines, and the components that they are described by.
+
+    Parameters
+    ----------
+    lines : Lines
+        The rows of A, or its columns.
+    others, component_bits : ndarray of uint64
+        The components: memberships of the other side, and its lines of each component, packed.
+    overlaps : ndarray of int64
+        Cells that components share, which saves time on sparse lines; or of shape (0, 0).
+    """
+
+    lines: Lines
+    others: NDArray[np.uint64]
+    component_bits: NDArray[np.uint64]
+    overlaps: NDArray[np.int64]
+
+
+class Effort(NamedTuple):
+    """How thoroughly a line is improved.
+
+    Parameters
+    ----------
+    nodes : int
+        Branches to look at, at most; fewer on long lines.
+    afresh : bool
+        Also improve a membership that is built greedily from nothing, and take what comes of it
+        unless that is worse.
+    """
+
+    nodes: int
+    afresh: bool = False
+
+
+@kernel(allocates=False)
 def pack_lines_into_words(indptr, indices, words):
     """Set the bits that a pattern names in ``words``, all zero."""
     for i in range(words.shape[0]):
         set_bits(indptr, indices, i, words[i])
 
 
-@kernel()
+@helper(allocates=False)
 def open_line(lines, i, row, base):
     """Unpack line ``i``, and into ``base`` the cells that count for nothing, set in both."""
     if lines.words.shape[0]:
@@ -70,7 +107,7 @@ def open_line(lines, i, row, base):
 
 
 @kernel()
-def line_costs(lines, low, high, memberships, component_bits, one, zero, costs):
+def line_costs(lines, low, high, memberships, component_bits, prices, costs):
     """Write what lines ``low`` to ``high`` cost with the components they are in into ``costs``."""
     words = component_bits.shape[1]
     row = np.empty(words, dtype=np.uint64)
@@ -80,10 +117,9 @@ def line_costs(lines, low, high, memberships, component_bits, one, zero, costs):
         for l in range(component_bits.shape[0]):
             if has(memberships[i], l):
                 unite_into(union, component_bits[l])
-        costs[i] = cost_of(row, union, one, zero)
+        costs[i] = cost_of(row, union, prices)
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
 def _touch(lines, i, others, membership, touched):
     """Pack the components that line ``i`` is in or has a one in; no other can lower its cost."""
@@ -94,7 +130,6 @@ def _touch(lines, i, others, membership, touched):
         touched[w] = word
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
 def count_ones(lines, i, others, ones):
     """Add to ``ones``, for each component, how many ones of line ``i`` are in it."""
@@ -106,45 +141,45 @@ def count_ones(lines, i, others, ones):
                 word &= word - np.uint64(1)
 
 
-@kernel()
-def _discard_hopeless(lines, i, others, membership, touched, overlaps, one, zero, ones, space):
+@kernel(inline="always")
+def _discard_hopeless(side, i, membership, prices, workspace):
     """Keep of the components that touch line ``i`` those that might pay, judged by counts alone.
 
     A component pays when the ones it covers are worth more than the zeros that only it covers;
     these are at least its cells, less those it shares with any other component that touches the
-    line. Components that the line is in are kept. ``overlaps`` are the numbers of shared cells,
-    ``ones`` and ``space`` room for a number for each component. Returns whether any are left.
+    line. Components that the line is in are kept. Returns whether any are left.
     """
-    count = list_common(touched, touched, space)
+    lines, ones, candidates = side.lines, workspace.ones, workspace.candidates
+    touched, overlaps = workspace.touched, side.overlaps
+    count = list_common(touched, touched, candidates)
     for c in range(count):
-        ones[space[c]] = 0
-    count_ones(lines, i, others, ones)
+        ones[candidates[c]] = 0
+    count_ones(lines, i, side.others, ones)
     missing = 0
     if lines.hidden_indptr.shape[0]:
         missing = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
     kept = 0
     for c in range(count):
-        l = space[c]
+        l = candidates[c]
         zeros = overlaps[l, l] - ones[l] - missing
         for d in range(count):
             if d != c:
-                zeros -= overlaps[l, space[d]]
-        if one * ones[l] > zero * zeros or has(membership, l):
+                zeros -= overlaps[l, candidates[d]]
+        if prices.one * ones[l] > prices.zero * zeros or has(membership, l):
             kept += 1
         else:
             touched[l >> 6] &= ~(np.uint64(1) << np.uint64(l & 63))
     return kept > 0
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
 def _pose(lines, i, membership, free, candidates, problem, union):
     """Make line ``i`` the problem, with its components that are not ``free`` as the base.
 
     ``candidates`` are the free components that might pay, among them all that the line is in.
-    Returns what the line costs as it is; ``union`` is room for words.
+    Returns what the line costs as it is; ``union`` is a buffer for words.
     """
-    row, base, component_bits, one, zero = problem
+    row, base, component_bits, prices = problem
     open_line(lines, i, row, base)
     for l in range(component_bits.shape[0]):
         if has(membership, l) and not has(free, l):
@@ -153,10 +188,9 @@ def _pose(lines, i, membership, free, candidates, problem, union):
     for l in candidates:
         if has(membership, l):
             unite_into(union, component_bits[l])
-    return cost_of(row, union, one, zero)
+    return cost_of(row, union, prices)
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
 def _enter_verdicts(verdicts, touched, free, membership, changed):
     """Let a line be in the free components that touch it as the verdicts say.
@@ -174,101 +208,68 @@ def _enter_verdicts(verdicts, touched, free, membership, changed):
             word ^= mark
 
 
-@kernel()
-def improve_lines(
-    lines,
-    low,
-    high,
-    others,
-    component_bits,
-    overlaps,
-    free,
-    stale,
-    one,
-    zero,
-    nodes,
-    memberships,
-    pending,
-    changed,
-    work,
-    afresh,
-):
+@kernel(allocates=False)
+def improve_lines(side, low, high, free, stale, prices, effort, memberships, pending, workspace):
     """Improve the memberships of lines ``low`` to ``high`` in the ``free`` components.
 
     Looked at are only the lines that are ``pending``, which are then so no more, and those that a
     ``stale`` component touches. What is certain is settled; in the rest, a line's own membership
-    is improved by single switches and by a search of all subsets as far as ``nodes`` reach.
+    is improved by single switches and by a search of all subsets as far as the effort reaches.
 
     Parameters
     ----------
-    others, component_bits : ndarray of uint64
-        The components: memberships and component_bits of the other side, packed.
-    overlaps : ndarray of int64
-        Cells that components share, which saves time on sparse lines; or of shape (0, 0).
+    side : Side
+        The lines and the components.
     free, stale : ndarray of uint64
         Components, packed.
-    one, zero : int
-        Cost of an uncovered one and of a covered zero.
-    nodes : int
-        Branches to look at, at most; fewer on long lines.
+    prices : Prices
+        Of the two kinds of error.
+    effort : Effort
+        How thorough to be.
     memberships : ndarray of uint64
         Of these lines, packed; improved in place.
-    changed : ndarray of uint64
-        Components that some line entered or left are added here, packed.
-    work : ndarray of int64
-        What it took, about in nanoseconds, is added to its first entry.
-    afresh : bool
-        Also improve a membership that is built greedily from nothing, and take what comes of it
-        unless that is worse.
+    workspace : Workspace
+        To its ``changed`` are added the components that some line entered or left, and to its
+        ``work`` what it took.
 
     Returns
     -------
     gained : int
         By how much the cost went down.
     """
-    k, words = component_bits.shape
-    nodes = min(nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
-    row = np.empty(words, dtype=np.uint64)
-    base = np.empty(words, dtype=np.uint64)
-    problem = Problem(row, base, component_bits, one, zero)
-    room = Room(
-        np.empty((2, words), dtype=np.uint64),
-        np.empty((3, k + 1, words), dtype=np.uint64),
-        np.empty((2, k), dtype=np.bool_),
-        np.empty(k + 1, dtype=np.int8),
-        np.empty(k, dtype=np.int64),
-    )
-    union = room.unions[0]
-    touched = np.empty(others.shape[1], dtype=np.uint64)
-    verdicts = np.empty(k, dtype=np.int8)
-    space = np.empty(k, dtype=np.int64)
+    lines, component_bits = side.lines, side.component_bits
+    words = component_bits.shape[1]
+    nodes = min(effort.nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
+    row, base, union = workspace.row, workspace.base, workspace.unions[0]
+    problem = Problem(row, base, component_bits, prices)
+    touched, candidates = workspace.touched, workspace.candidates
+    work = workspace.work
     gained = 0
     for i in range(low, high):
+        membership = memberships[i]
         length = lines.indptr[i + 1] - lines.indptr[i]
         work[0] += 12 + 2 * length
-        _touch(lines, i, others, memberships[i], touched)
+        _touch(lines, i, side.others, membership, touched)
         if not pending[i] and not common(touched, stale):
             continue
         pending[i] = False
-        if overlaps.shape[0]:
+        if side.overlaps.shape[0]:
             # Judging a line by counts takes several times as long as touching it.
             work[0] += 60 + 8 * length
-            if not _discard_hopeless(
-                lines, i, others, memberships[i], touched, overlaps, one, zero, room.ones, space
-            ):
+            if not _discard_hopeless(side, i, membership, prices, workspace):
                 continue
-        total = list_common(touched, free, space)
+        total = list_common(touched, free, candidates)
         if total == 0:
             continue
-        old_cost = _pose(lines, i, memberships[i], free, space[:total], problem, union)
-        count = settle_certain(problem, space[:total], verdicts, union, room.stacks[0])
+        old_cost = _pose(lines, i, membership, free, candidates[:total], problem, union)
+        count = settle_certain(
+            problem, candidates[:total], workspace.verdicts, union, workspace.stacks[0]
+        )
         work[0] += 100 + (8 + 4 * total) * work_per_line(words)
         if count:
-            cost = decide(
-                problem, space[:count], memberships[i], nodes, afresh, verdicts, room, work
-            )
+            cost = decide(problem, candidates[:count], membership, nodes, effort.afresh, workspace)
         else:
-            cost = cost_of(row, base, one, zero)
+            cost = cost_of(row, base, prices)
         gained += old_cost - cost
-        _enter_verdicts(verdicts, touched, free, memberships[i], changed)
+        _enter_verdicts(workspace.verdicts, touched, free, membership, workspace.changed)
     return gained

@@ -5,13 +5,16 @@ from a line that is badly covered or with half of another component, lets all ad
 whichever component is then the least useful: the new spare.
 """
 
-import numpy as np
+from typing import NamedTuple
 
-from elbmf.kernels.compiling import kernel
-from elbmf.kernels.sets import Bits, common
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.sets import Bits, common, has
 from elbmf.search.kernels.coordinate_descent import descend, drop_costs
 
-__all__ = ["attempt", "clear", "cost_of_dropping", "costs_of_dropping", "count_uncovered", "shrink"]
+__all__ = ["Move", "Trial", "attempt", "clear", "count_uncovered", "shrink"]
 
 _TURNS_ALONE = 3
 """Turns for new components to adapt while all others stay as they are."""
@@ -29,83 +32,120 @@ _IMPOSSIBLE = -(1 << 60)
 """Gain of a move that cannot be made."""
 
 
-@kernel()
-def _copied(bits):
-    """Copy packed factors."""
-    return Bits(
-        (bits.memberships[0].copy(), bits.memberships[1].copy()),
-        (bits.component_bits[0].copy(), bits.component_bits[1].copy()),
-        (bits.pending[0].copy(), bits.pending[1].copy()),
-        bits.stale.copy(),
-    )
+class Move(NamedTuple):
+    """A change to be tried: seed the spare with a line, split a component, or just drop one.
+
+    Parameters
+    ----------
+    axis : int
+        The side whose line is the seed, or whose lines are parted.
+    line : int
+        The seed; below zero to split ``component`` instead.
+    component : int
+        What to split; below zero, with no seed either, the spare stays empty.
+    dropped : int
+        Component to do without from the start; below zero to decide in the end which.
+    """
+
+    axis: int
+    line: int = -1
+    component: int = -1
+    dropped: int = -1
 
 
-@kernel()
-def _members(memberships, l):
-    """List the lines of a component."""
-    mark = np.uint64(1) << np.uint64(l & 63)
-    lines = np.empty(memberships.shape[0], dtype=np.int64)
-    count = 0
-    for i in range(memberships.shape[0]):
-        if memberships[i, l >> 6] & mark:
-            lines[count] = i
-            count += 1
-    return lines[:count]
+class Trial(NamedTuple):
+    """A copy of packed factors to make a move on, and buffers for it.
+
+    Parameters
+    ----------
+    bits : Bits
+        The copy.
+    alone : Bits
+        The same factors, with nothing to be looked at.
+    free, every : ndarray of uint64
+        Packed components: none, and all.
+    costs : ndarray of int64, of shape (k,)
+        For the cost of doing without each.
+    """
+
+    bits: Bits
+    alone: Bits
+    free: NDArray[np.uint64]
+    every: NDArray[np.uint64]
+    costs: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, bits: Bits) -> "Trial":
+        """Copy packed factors."""
+        rows, columns = bits.memberships
+        row_bits, column_bits = bits.component_bits
+        copy = Bits(
+            (rows.copy(), columns.copy()),
+            (row_bits.copy(), column_bits.copy()),
+            (bits.pending[0].copy(), bits.pending[1].copy()),
+            bits.stale.copy(),
+        )
+        quiet = (np.zeros_like(bits.pending[0]), np.zeros_like(bits.pending[1]))
+        none = np.zeros_like(bits.stale[0])
+        return cls(
+            copy,
+            copy._replace(pending=quiet, stale=np.zeros_like(bits.stale)),
+            none,
+            ~none,
+            np.empty(row_bits.shape[0], dtype=np.int64),
+        )
 
 
-@kernel()
+@kernel(allocates=False)
 def clear(bits, l):
     """Empty a component; the lines it had are to be looked at again."""
     off = ~(np.uint64(1) << np.uint64(l & 63))
-    for side in range(2):
-        for i in _members(bits.memberships[side], l):
-            bits.memberships[side][i, l >> 6] &= off
-            bits.pending[side][i] = True
-        bits.component_bits[side][l, :] = 0
+    for axis in range(2):
+        memberships, pending = bits.memberships[axis], bits.pending[axis]
+        for i in range(memberships.shape[0]):
+            if has(memberships[i], l):
+                memberships[i, l >> 6] &= off
+                pending[i] = True
+        bits.component_bits[axis][l, :] = 0
 
 
-@kernel()
-def _side_with_more_lines(bits):
-    return 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
+@helper(allocates=False)
+def _add(packed, l):
+    """Add an element to a packed set."""
+    packed[l >> 6] |= np.uint64(1) << np.uint64(l & 63)
 
 
-@kernel()
-def costs_of_dropping(lines, bits, one, zero, work):
-    """By how much the cost would go up without each component."""
-    side = _side_with_more_lines(bits)
-    component_bits, memberships = bits.component_bits[1 - side], bits.memberships[side]
-    costs = np.zeros(component_bits.shape[0], dtype=np.int64)
-    drop_costs(
-        lines[side], 0, memberships.shape[0], component_bits, memberships, one, zero, costs, work
-    )
-    return costs
-
-
-@kernel()
-def cost_of_dropping(lines, bits, l, one, zero, work):
-    """By how much the cost would go up without one component."""
-    costs = np.zeros(bits.component_bits[0].shape[0], dtype=np.int64)
-    side = _side_with_more_lines(bits)
-    component_bits, memberships = bits.component_bits[1 - side], bits.memberships[side]
-    for i in _members(memberships, l):
-        drop_costs(lines[side], i, i + 1, component_bits, memberships, one, zero, costs, work)
-    return costs[l]
-
-
-@kernel()
-def _put(bits, side, l, cells):
-    """Give one side of an empty component the lines that are set; return how many."""
-    mark = np.uint64(1) << np.uint64(l & 63)
+@helper(allocates=False)
+def _put(bits, axis, l, counts, size):
+    """Give one side of an empty component the lines that more than half count; return how many."""
+    memberships, component_bits = bits.memberships[axis], bits.component_bits[axis]
     count = 0
-    for j in range(cells.shape[0]):
-        if cells[j]:
-            bits.memberships[side][j, l >> 6] |= mark
-            bits.component_bits[side][l, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+    for j in range(counts.shape[0]):
+        if 2 * counts[j] > size:
+            _add(memberships[j], l)
+            _add(component_bits[l], j)
             count += 1
     return count
 
 
-@kernel()
+@helper(allocates=False)
+def _is_used(bits, l):
+    """Tell whether a component covers anything."""
+    rows, columns = bits.component_bits[0][l], bits.component_bits[1][l]
+    return common(rows, rows) and common(columns, columns)
+
+
+@helper(allocates=False)
+def _least(costs, but):
+    """Return the first of the least costs, not looking at one of them unless it is alone."""
+    least = -1
+    for l in range(costs.shape[0]):
+        if l != but and (least < 0 or costs[l] < costs[least]):
+            least = l
+    return but if least < 0 else least
+
+
+@kernel(allocates=False)
 def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
     """Count the ones of lines ``low`` to ``high`` that no component covers.
 
@@ -120,18 +160,30 @@ def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
         counts[i] = count
 
 
-@kernel()
+@helper()
 def _seed(lines, bits, axis, line, spare):
     """Let the spare have the uncovered ones of a line; return whether there are any."""
     pattern, others = lines[axis], bits.memberships[1 - axis]
-    cells = np.zeros(others.shape[0], dtype=np.bool_)
+    counts = np.zeros(others.shape[0], dtype=np.int64)
     for e in range(pattern.indptr[line], pattern.indptr[line + 1]):
         j = pattern.indices[e]
-        cells[j] = not common(bits.memberships[axis][line], others[j])
-    return _put(bits, 1 - axis, spare, cells) > 0
+        counts[j] = not common(bits.memberships[axis][line], others[j])
+    return _put(bits, 1 - axis, spare, counts, np.int64(1)) > 0
 
 
-@kernel()
+@helper()
+def _members(memberships, l):
+    """List the lines of a component."""
+    lines = np.empty(memberships.shape[0], dtype=np.int64)
+    count = 0
+    for i in range(memberships.shape[0]):
+        if has(memberships[i], l):
+            lines[count] = i
+            count += 1
+    return lines[:count]
+
+
+@helper()
 def _list_uncovered(pattern, memberships, others, members):
     """List the uncovered ones of some lines: where each line starts, and the positions."""
     starts = np.zeros(members.shape[0] + 1, dtype=np.int64)
@@ -151,14 +203,16 @@ def _list_uncovered(pattern, memberships, others, members):
     return starts, ones
 
 
-@kernel()
-def _split(lines, bits, axis, members, component, spare, work):
+@helper()
+def _split(lines, bits, axis, component, spare, work):
     """Part a component's lines by 2-means on the ones that no other component covers.
 
-    The component itself must be empty by now; ``members`` are the lines it had. The start is the
-    line with most such ones and the one farthest from it. The component and the spare get the
-    cells that are ones in more than half of either part. Returns whether both get any.
+    The start is the line with most such ones and the one farthest from it. The component and the
+    spare get the cells that are ones in more than half of either part, and no lines. Returns
+    whether both get any.
     """
+    members = _members(bits.memberships[axis], component)
+    clear(bits, component)
     starts, ones = _list_uncovered(
         lines[axis], bits.memberships[axis], bits.memberships[1 - axis], members
     )
@@ -169,7 +223,7 @@ def _split(lines, bits, axis, members, component, spare, work):
         if starts[r + 1] - starts[r] > starts[first + 1] - starts[first]:
             first = r
     # The second mean less the first.
-    difference = np.zeros(bits.memberships[1 - axis].shape[0])
+    difference = np.zeros(bits.memberships[1 - axis].shape[0], dtype=np.float64)
     most = starts[first + 1] - starts[first] if size else 0
     for e in range(starts[first], starts[first] + most):
         difference[ones[e]] = -1.0
@@ -189,11 +243,13 @@ def _split(lines, bits, axis, members, component, spare, work):
     # A line is nearer to the second mean when its ones add up to more than this.
     threshold = 0.5 * (starts[second + 1] - starts[second] - most)
     labels = np.zeros(size, dtype=np.int64)
-    counts = np.zeros((2, difference.shape[0]), dtype=np.int64)
+    length = difference.shape[0]
+    counts = (np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.int64))
     sizes = np.zeros(2, dtype=np.int64)
     for turn in range(_MEANS):
         changed = turn == 0
-        counts[:, :] = 0
+        counts[0][:] = 0
+        counts[1][:] = 0
         sizes[:] = 0
         for r in range(size):
             score = 0.0
@@ -204,7 +260,7 @@ def _split(lines, bits, axis, members, component, spare, work):
             labels[r] = label
             sizes[label] += 1
             for e in range(starts[r], starts[r + 1]):
-                counts[label, ones[e]] += 1
+                counts[label][ones[e]] += 1
         work[0] += 2 * starts[size] + difference.shape[0]
         if sizes[0] == 0 or sizes[1] == 0:
             return False
@@ -212,108 +268,108 @@ def _split(lines, bits, axis, members, component, spare, work):
             break
         threshold = 0.0
         for j in range(difference.shape[0]):
-            mean, other_mean = counts[0, j] / sizes[0], counts[1, j] / sizes[1]
+            mean, other_mean = counts[0][j] / sizes[0], counts[1][j] / sizes[1]
             difference[j] = other_mean - mean
             threshold += 0.5 * (other_mean * other_mean - mean * mean)
-    kept = _put(bits, 1 - axis, component, 2 * counts[0] > sizes[0])
-    moved = _put(bits, 1 - axis, spare, 2 * counts[1] > sizes[1])
+    kept = _put(bits, 1 - axis, component, counts[0], sizes[0])
+    moved = _put(bits, 1 - axis, spare, counts[1], sizes[1])
     return kept > 0 and moved > 0
 
 
-@kernel()
-def attempt(lines, bits, spare, dropped, axis, line, component, one, zero, nodes, quick):
-    """Make a move on a copy: seed the spare with a line, split a component, or just drop one.
+@kernel(allocates=False)
+def attempt(improve, lines, trial, spare, move, prices, effort, quick, workspaces):
+    """Make a move on a copy of packed factors.
 
     Parameters
     ----------
-    dropped : int
-        Component to do without from the start; below zero to decide in the end which.
-    axis : int
-        The side whose line is the seed, or whose lines are parted.
-    line : int
-        The seed; below zero to split ``component`` instead.
-    component : int
-        What to split; below zero, with no seed either, the spare stays empty.
+    improve : int
+        Address of `improve_lines`.
+    lines : pair of Lines
+        The data.
+    trial : Trial
+        The copy.
+    spare : int
+        The component that is empty.
+    move : Move
+        What to change.
+    prices : Prices
+        Of the two kinds of error.
+    effort : Effort
+        How thoroughly lines are improved.
     quick : bool
         End when the new components have adapted to all others, and only count what it would
         cost to drop the least useful of these.
+    workspaces : pair of Workspace
+        For the two sides; what it took is added to their work.
 
     Returns
     -------
-    bits : Bits
     spare : int
     gained : int
         By how much the cost went down.
-    work : int
-        What it took, about in nanoseconds.
     """
-    bits = _copied(bits)
-    work = np.zeros(1, dtype=np.int64)
-    work[0] = 8 * (bits.memberships[0].shape[0] + bits.memberships[1].shape[0])
-    free = np.zeros(bits.stale.shape[1], dtype=np.uint64)
-    free[spare >> 6] |= np.uint64(1) << np.uint64(spare & 63)
+    bits, alone, free, every, costs = trial
+    axis, line, component, dropped = move
+    work = workspaces[0].work
+    work[0] += 8 * (bits.memberships[0].shape[0] + bits.memberships[1].shape[0])
+    rows, turns = np.int64(0), np.int64(_TURNS)
     gained = np.int64(0)
     if dropped >= 0:
-        gained -= cost_of_dropping(lines, bits, dropped, one, zero, work)
+        drop_costs(lines, bits, dropped, prices, costs, workspaces)
+        gained -= costs[dropped]
         clear(bits, dropped)
-    every = np.full_like(free, ~np.uint64(0))
     if line < 0 and component < 0:
-        turns = _TURNS_OF_A_TRIAL if quick else _TURNS
-        gained += descend(lines, bits, every, one, zero, nodes, turns, 0, work)
-        return bits, spare, gained, work[0]
+        if quick:
+            turns = np.int64(_TURNS_OF_A_TRIAL)
+        gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
+        return spare, gained
+    _add(free, spare)
     if line >= 0:
         filled = _seed(lines, bits, axis, line, spare)
     else:
-        free[component >> 6] |= np.uint64(1) << np.uint64(component & 63)
-        gained -= cost_of_dropping(lines, bits, component, one, zero, work)
-        members = _members(bits.memberships[axis], component)
-        clear(bits, component)
-        filled = _split(lines, bits, axis, members, component, spare, work)
+        _add(free, component)
+        drop_costs(lines, bits, component, prices, costs, workspaces)
+        gained -= costs[component]
+        filled = _split(lines, bits, axis, component, spare, work)
     if not filled:
-        return bits, spare, np.int64(_IMPOSSIBLE), work[0]
-    alone = Bits(
-        bits.memberships,
-        bits.component_bits,
-        (np.zeros_like(bits.pending[0]), np.zeros_like(bits.pending[1])),
-        np.stack((free, free)),
-    )
-    gained += descend(lines, alone, free, one, zero, nodes, _TURNS_ALONE, axis, work)
-    if quick:
-        if dropped < 0:
-            costs = costs_of_dropping(lines, bits, one, zero, work)
-            costs[spare] = costs.max()
-            gained -= costs.min()
-        return bits, spare, gained, work[0]
+        return spare, np.int64(_IMPOSSIBLE)
     for w in range(free.shape[0]):
-        bits.stale[0, w] |= free[w]
-        bits.stale[1, w] |= free[w]
-    gained += descend(lines, bits, every, one, zero, nodes, _TURNS, 0, work)
+        alone.stale[0, w] = free[w]
+        alone.stale[1, w] = free[w]
+    few = np.int64(_TURNS_ALONE)
+    gained += descend(improve, lines, alone, free, prices, effort, axis, few, workspaces)
+    if not quick:
+        for w in range(free.shape[0]):
+            bits.stale[0, w] |= free[w]
+            bits.stale[1, w] |= free[w]
+        gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
     if dropped < 0:
-        costs = costs_of_dropping(lines, bits, one, zero, work)
-        dropped = np.argmin(costs)
-        gained -= costs[dropped]
-        clear(bits, dropped)
-        gained += descend(lines, bits, every, one, zero, nodes, _TURNS, 0, work)
-    return bits, dropped, gained, work[0]
+        drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
+        least = _least(costs, spare if quick else np.int64(-1))
+        gained -= costs[least]
+        if not quick:
+            dropped = least
+            clear(bits, dropped)
+            gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
+    return spare if quick else dropped, gained
 
 
-@kernel()
-def shrink(lines, bits, count, one, zero, work):
+@kernel(allocates=False)
+def shrink(lines, bits, count, prices, costs, workspaces):
     """Empty components, each time the least useful, until so many are left that are not.
 
-    Returns by how much the cost went down: mostly a negative number.
+    ``costs`` is a buffer for a number for each component. Returns by how much the cost went down:
+    mostly a negative number.
     """
     gained = 0
-    k = bits.component_bits[0].shape[0]
     left = 0
-    for l in range(k):
-        left += bits.component_bits[0][l].any() and bits.component_bits[1][l].any()
+    for l in range(costs.shape[0]):
+        left += _is_used(bits, l)
     while left > count:
-        costs = costs_of_dropping(lines, bits, one, zero, work)
+        drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
         worst = -1
-        for l in range(k):
-            used = bits.component_bits[0][l].any() and bits.component_bits[1][l].any()
-            if used and (worst < 0 or costs[l] < costs[worst]):
+        for l in range(costs.shape[0]):
+            if _is_used(bits, l) and (worst < 0 or costs[l] < costs[worst]):
                 worst = l
         gained -= costs[worst]
         clear(bits, worst)

@@ -14,13 +14,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.intrinsics import popcount
 from elbmf.kernels.sets import copy_into, count_fresh, has, unite_from_each_on, unite_into
 
-__all__ = ["Problem", "Room", "cost_of", "decide", "gain_of", "settle_certain", "work_per_line"]
+__all__ = [
+    "Prices",
+    "Problem",
+    "Workspace",
+    "cost_of",
+    "decide",
+    "gain_of",
+    "settle_certain",
+    "work_per_line",
+]
 
 _NO_COST = np.iinfo(np.int64).max
+
+
+class Prices(NamedTuple):
+    """Cost of an uncovered one and of a covered zero."""
+
+    one: int
+    zero: int
 
 
 class Problem(NamedTuple):
@@ -34,22 +50,25 @@ class Problem(NamedTuple):
         What is covered in any case.
     component_bits : ndarray of uint64
         The components.
-    one, zero : int
-        Cost of an uncovered one and of a covered zero.
+    prices : Prices
+        Of the two kinds of error.
     """
 
     row: NDArray[np.uint64]
     base: NDArray[np.uint64]
     component_bits: NDArray[np.uint64]
-    one: int
-    zero: int
+    prices: Prices
 
 
-class Room(NamedTuple):
-    """Room to solve the problem of one line after another.
+class Workspace(NamedTuple):
+    """Buffers to solve the problem of one line after another, for one thread.
+
+    Made once and handed in: kernels that allocate take longer to compile, and to run.
 
     Parameters
     ----------
+    row, base : ndarray of uint64, of shape (words,)
+        Of the `Problem`.
     unions : ndarray of uint64, of shape (2, words)
         What is covered by each of two memberships.
     stacks : ndarray of uint64, of shape (3, k + 1, words)
@@ -58,43 +77,78 @@ class Room(NamedTuple):
         Two memberships.
     trial : ndarray of int8, of shape (k + 1,)
         Decisions of the search.
-    ones : ndarray of int64, of shape (k,)
-        A count for each component.
+    verdicts : ndarray of int8, of shape (k,)
+        Decisions on each component.
+    ones, candidates : ndarray of int64, of shape (k,)
+        A count for each component, and a list of components.
+    touched, changed : ndarray of uint64, of shape (ceil(k / 64),)
+        Components, packed.
+    overlaps : ndarray of int64, of shape (k, k) or (0, 0)
+        Cells that components share.
+    work : ndarray of int64, of shape (1,)
+        What was done, about in nanoseconds.
     """
 
+    row: NDArray[np.uint64]
+    base: NDArray[np.uint64]
     unions: NDArray[np.uint64]
     stacks: NDArray[np.uint64]
     members: NDArray[np.bool_]
     trial: NDArray[np.int8]
+    verdicts: NDArray[np.int8]
     ones: NDArray[np.int64]
+    candidates: NDArray[np.int64]
+    touched: NDArray[np.uint64]
+    changed: NDArray[np.uint64]
+    overlaps: NDArray[np.int64]
+    work: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, component_bits: NDArray[np.uint64], *, with_overlaps: bool) -> "Workspace":
+        """Make the buffers for lines that are described by packed components."""
+        k, words = component_bits.shape
+        return cls(
+            row=np.empty(words, dtype=np.uint64),
+            base=np.empty(words, dtype=np.uint64),
+            unions=np.empty((2, words), dtype=np.uint64),
+            stacks=np.empty((3, k + 1, words), dtype=np.uint64),
+            members=np.empty((2, k), dtype=np.bool_),
+            trial=np.empty(k + 1, dtype=np.int8),
+            verdicts=np.empty(k, dtype=np.int8),
+            ones=np.empty(k, dtype=np.int64),
+            candidates=np.empty(k, dtype=np.int64),
+            touched=np.empty(-(-k // 64), dtype=np.uint64),
+            changed=np.zeros(-(-k // 64), dtype=np.uint64),
+            overlaps=np.empty((k, k) if with_overlaps else (0, 0), dtype=np.int64),
+            work=np.zeros(1, dtype=np.int64),
+        )
 
 
-@kernel()
+@helper(allocates=False)
 def work_per_line(words):
     """Work it takes to go over the words of a line once: about as many nanoseconds."""
     return 6 + words // 2
 
 
-@kernel()
-def cost_of(row, union, one, zero):
+@helper(allocates=False)
+def cost_of(row, union, prices):
     """Cost of covering ``union`` when the ones are those of ``row``."""
     missed = 0
     extra = 0
     for w in range(row.shape[0]):
         missed += popcount(row[w] & ~union[w])
         extra += popcount(union[w] & ~row[w])
-    return one * missed + zero * extra
+    return prices.one * missed + prices.zero * extra
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
-@kernel(inline="always")
-def gain_of(row, packed, one, zero, covered, later=None):
+@helper(allocates=False, forceinline=True)
+def gain_of(row, packed, prices, covered, later=None):
     """By how much a packed set lowers the cost, given what is covered, or will be later."""
     ones, cells = count_fresh(row, packed, covered, later)
-    return (one + zero) * ones - zero * cells
+    return (prices.one + prices.zero) * ones - prices.zero * cells
 
 
-@kernel()
+@kernel(inline="always")
 def settle_certain(problem, candidates, verdicts, before, later):
     """Decide the components that every best membership leaves out, or has.
 
@@ -110,14 +164,14 @@ def settle_certain(problem, candidates, verdicts, before, later):
     verdicts : ndarray of int8
         By component: 0 for off, 1 for on, 2 for undecided.
     before, later : ndarray
-        Room for words.
+        Buffers for words.
 
     Returns
     -------
     int
         How many are undecided.
     """
-    row, base, component_bits, one, zero = problem
+    row, base, component_bits, prices = problem
     count = candidates.shape[0]
     for l in candidates:
         verdicts[l] = 2
@@ -142,10 +196,10 @@ def settle_certain(problem, candidates, verdicts, before, later):
                 cells += popcount(fresh)
                 own_ones += popcount(alone & row[w])
                 own_cells += popcount(alone)
-            if one * ones <= zero * (own_cells - own_ones):
+            if prices.one * ones <= prices.zero * (own_cells - own_ones):
                 verdicts[l] = 0
                 settled = True
-            elif one * own_ones > zero * (cells - ones):
+            elif prices.one * own_ones > prices.zero * (cells - ones):
                 verdicts[l] = 1
                 settled = True
                 unite_into(base, packed)
@@ -157,7 +211,7 @@ def settle_certain(problem, candidates, verdicts, before, later):
     return count
 
 
-@kernel()
+@kernel(inline="always")
 def _sort_by_ones(problem, candidates, ones):
     """Order components by the uncovered ones they would cover, most first."""
     for c in range(candidates.shape[0]):
@@ -172,10 +226,10 @@ def _sort_by_ones(problem, candidates, ones):
         candidates[d] = l
 
 
-@kernel()
+@kernel(inline="always")
 def _build_greedily(problem, candidates, member, union):
     """Switch on the component that gains most, again and again, starting from none."""
-    row, base, component_bits, one, zero = problem
+    row, base, component_bits, prices = problem
     member[:] = False
     copy_into(union, base)
     while True:
@@ -183,7 +237,7 @@ def _build_greedily(problem, candidates, member, union):
         best_gain = 0
         for c in range(candidates.shape[0]):
             if not member[c]:
-                gain = gain_of(row, component_bits[candidates[c]], one, zero, union)
+                gain = gain_of(row, component_bits[candidates[c]], prices, union)
                 if gain > best_gain:
                     best = c
                     best_gain = gain
@@ -193,14 +247,14 @@ def _build_greedily(problem, candidates, member, union):
         unite_into(union, component_bits[candidates[best]])
 
 
-@kernel()
+@kernel(inline="always")
 def _switch_singly(problem, candidates, member, union, later):
     """Sweep over the components, switching each to what is best given the others.
 
     ``later[c]`` is the union of the candidates from the ``c``-th on that are on; before it there
     is ``union``, which in the end is all that is covered. Returns the number of sweeps.
     """
-    row, base, component_bits, one, zero = problem
+    row, base, component_bits, prices = problem
     sweeps = 0
     changed = True
     while changed:
@@ -211,7 +265,7 @@ def _switch_singly(problem, candidates, member, union, later):
         for c in range(candidates.shape[0]):
             packed = component_bits[candidates[c]]
             # A gain of zero switches off: the same loss with fewer components.
-            on = gain_of(row, packed, one, zero, union, later[c + 1]) > 0
+            on = gain_of(row, packed, prices, union, later[c + 1]) > 0
             if member[c] != on:
                 member[c] = on
                 changed = True
@@ -220,7 +274,7 @@ def _switch_singly(problem, candidates, member, union, later):
     return sweeps
 
 
-@kernel()
+@kernel(inline="always")
 def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, reach, trial):
     """Branch and bound over all subsets of the candidates, for one that costs less than ``cost``.
 
@@ -229,7 +283,7 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
     already. At most ``nodes`` branches are looked at. When something better is found, ``member``
     and ``union`` become the best. Returns the least cost and the nodes that are left.
     """
-    row, base, component_bits, one, zero = problem
+    row, base, component_bits, prices = problem
     count = candidates.shape[0]
     unite_from_each_on(component_bits, candidates, reach)
     copy_into(prefix[0], base)
@@ -239,7 +293,7 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
     while depth >= 0 and nodes > 0:
         if depth == count:
             # With nothing left to reach the bound is the cost itself, and it was below.
-            cost = cost_of(row, prefix[depth], one, zero)
+            cost = cost_of(row, prefix[depth], prices)
             copy_into(union, prefix[depth])
             for c in range(count):
                 member[c] = trial[c] == 1
@@ -259,58 +313,59 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
             prefix[depth + 1, w] = covered
             extra += popcount(covered & ~row[w])
             missed += popcount(row[w] & ~(covered | reach[depth + 1, w]))
-        if one * missed + zero * extra < cost:
+        if prices.one * missed + prices.zero * extra < cost:
             depth += 1
             if depth < count:
                 trial[depth] = 0
     return cost, nodes
 
 
-@kernel()
-def _polish(problem, candidates, nodes, member, union, room, work):
+@helper(allocates=False)
+def _polish(problem, candidates, nodes, member, union, workspace):
     """Improve a membership until neither single switches nor the search find any better.
 
-    Returns the cost; adds to ``work`` what it took.
+    Returns the cost; adds what it took to the work that was done.
     """
-    later, prefix, reach = room.stacks[0], room.stacks[1], room.stacks[2]
+    stacks = workspace.stacks
+    later, prefix, reach = stacks[0], stacks[1], stacks[2]
     cost = _NO_COST
     steps = 0
     while True:
         sweeps = _switch_singly(problem, candidates, member, union, later)
-        switched = cost_of(problem.row, union, problem.one, problem.zero)
+        switched = cost_of(problem.row, union, problem.prices)
         steps += 3 * sweeps * candidates.shape[0]
         if switched >= cost:
             break
         cost, left = _search_subsets(
-            problem, candidates, switched, nodes, member, union, prefix, reach, room.trial
+            problem, candidates, switched, nodes, member, union, prefix, reach, workspace.trial
         )
         steps += 3 * (nodes - left)
         if cost == switched:
             break
-    work[0] += steps * work_per_line(problem.row.shape[0])
+    workspace.work[0] += steps * work_per_line(problem.row.shape[0])
     return cost
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
 @kernel(inline="always")
-def decide(problem, candidates, membership, nodes, afresh, verdicts, room, work):
+def decide(problem, candidates, membership, nodes, afresh, workspace):
     """Decide the components that are not certain, starting from those a line is in.
 
     With ``afresh`` also from nothing, and that is taken unless it is worse. Returns the cost.
     """
     count = candidates.shape[0]
-    _sort_by_ones(problem, candidates, room.ones)
-    member, other_member = room.members[0, :count], room.members[1, :count]
-    union, other_union = room.unions[0], room.unions[1]
+    _sort_by_ones(problem, candidates, workspace.ones)
+    member, other_member = workspace.members[0, :count], workspace.members[1, :count]
+    union, other_union = workspace.unions[0], workspace.unions[1]
     for c in range(count):
         member[c] = has(membership, candidates[c])
-    cost = _polish(problem, candidates, nodes, member, union, room, work)
+    cost = _polish(problem, candidates, nodes, member, union, workspace)
+    best = member
     if afresh:
         _build_greedily(problem, candidates, other_member, other_union)
-        other_cost = _polish(problem, candidates, nodes, other_member, other_union, room, work)
+        other_cost = _polish(problem, candidates, nodes, other_member, other_union, workspace)
         if other_cost <= cost:
-            copy_into(member, other_member)
+            best = other_member
             cost = other_cost
     for c in range(count):
-        verdicts[candidates[c]] = member[c]
+        workspace.verdicts[candidates[c]] = best[c]
     return cost

@@ -13,7 +13,7 @@ from elbmf.kernels.sets import common, has
 __all__ = ["add_marked", "add_uncovered"]
 
 
-@kernel()
+@kernel(allocates=False)
 def add_marked(indptr, indices, memberships, others, l, weight, scores):
     """Add a weight to the scores of rows, once for each marked cell that component ``l`` would win.
 
@@ -37,7 +37,7 @@ def add_marked(indptr, indices, memberships, others, l, weight, scores):
                     scores[row] += weight
 
 
-@kernel()
+@kernel(allocates=False)
 def add_uncovered(patterns, repeats, others, l, weight, scores):
     """Add a weight to the scores of rows, once for each cell that component ``l`` would win.
 

@@ -7,23 +7,24 @@ computed from where they are used, so that lines can be sampled in any order, in
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from elbmf.estimators.rivals.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.bits import gather_column
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_on, unite_into
 from elbmf.search.kernels.lines import count_ones, open_line
 from elbmf.search.kernels.rows import cost_of, gain_of
 
-__all__ = ["flips", "gather_component_bits", "sample_lines", "tally"]
+__all__ = ["Odds", "flips", "gather_component_bits", "sample_lines", "tally"]
 
 _NEVER = -40.0
 """Logarithm of a probability that is below the resolution of random numbers."""
 
 
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def _uniform(stream, line, component):
     """Random number of one bit, from [0, 1)."""
     return to_unit_interval(random_word(random_word(stream, line), component))
@@ -43,8 +44,7 @@ def flips(log_ratio, draw):
     return log_ratio > 0 or draw < math.exp(log_ratio)
 
 
-# Inlined for the reason given in `elbmf.kernels.sets`.
-@kernel(inline="always")
+@helper(allocates=False, forceinline=True)
 def _most_gained(ones, overlaps, l, membership, missing):
     """Bound the ones less zeros that component ``l`` would newly cover, from counts alone."""
     cells = overlaps[l, l] - missing
@@ -56,37 +56,38 @@ def _most_gained(ones, overlaps, l, membership, missing):
     return 2 * ones[l] - max(ones[l], cells)
 
 
-@kernel()
-def sample_lines(
-    lines,
-    low,
-    high,
-    others,
-    component_bits,
-    overlaps,
-    dispersion,
-    log_odds,
-    seed,
-    sweep,
-    side,
-    memberships,
-):
+class Odds(NamedTuple):
+    """What a sample is drawn by.
+
+    Parameters
+    ----------
+    dispersion : float
+        λ: a cell that agrees with the product is exp(λ) times as likely as one that does not.
+    prior : float
+        Log odds of a bit being on, a priori.
+    seed, sweep, axis : int
+        What the random numbers depend on, beside line and component.
+    """
+
+    dispersion: float
+    prior: float
+    seed: int
+    sweep: int
+    axis: int
+
+
+@kernel(allocates=False)
+def sample_lines(side, low, high, odds, prices, memberships, workspace):
     """Update each bit of lines ``low`` to ``high`` once, given the other side.
 
     Parameters
     ----------
-    lines : Lines
-        The data.
-    others, component_bits : ndarray of uint64
-        The components: memberships and component_bits of the other side, packed.
-    overlaps : ndarray of int64
-        Cells that components share, which saves time on sparse lines; or of shape (0, 0).
-    dispersion : float
-        λ: a cell that agrees with the product is exp(λ) times as likely as one that does not.
-    log_odds : float
-        Of a bit being on, a priori.
-    seed, sweep, side : int
-        What the random numbers depend on, beside line and component.
+    side : Side
+        The lines and the components.
+    odds : Odds
+        What the sample is drawn by.
+    prices : Prices
+        Of errors: 1 and 1.
     memberships : ndarray of uint64
         Of these lines, packed; sampled in place.
 
@@ -95,15 +96,12 @@ def sample_lines(
     wrong : int
         Known cells of these lines that do not agree with the product afterwards.
     """
-    stream = random_word(random_word(np.uint64(seed), sweep), side)
-    k, words = component_bits.shape
+    stream = random_word(random_word(np.uint64(odds.seed), odds.sweep), odds.axis)
+    lines, others, component_bits, overlaps = side
+    k = component_bits.shape[0]
     sparse = overlaps.shape[0] > 0
-    row = np.empty(words, dtype=np.uint64)
-    base = np.empty(words, dtype=np.uint64)
-    union = np.empty(words, dtype=np.uint64)
-    later = np.empty((k + 1, words), dtype=np.uint64)
-    active = np.empty(k, dtype=np.int64)
-    ones = np.empty(k, dtype=np.int64)
+    row, base, union = workspace.row, workspace.base, workspace.unions[0]
+    later, active, ones = workspace.stacks[0], workspace.candidates, workspace.ones
     wrong = 0
     for i in range(low, high):
         membership = memberships[i]
@@ -123,7 +121,7 @@ def sample_lines(
             if sparse and not on:
                 # Below 0, what does not flip at a bound does not flip at anything less.
                 most = _most_gained(ones, overlaps, l, membership, missing)
-                bound = dispersion * most + log_odds
+                bound = odds.dispersion * most + odds.prior
                 if bound < 0 and not flips(bound, draw):
                     continue
             if not opened:
@@ -133,15 +131,15 @@ def sample_lines(
                 opened = True
             passed += on
             # The union has the components before this one, ``later`` those after it.
-            gain = gain_of(row, component_bits[l], 1, 1, union, later[passed])
-            log_ratio = dispersion * gain + log_odds
+            gain = gain_of(row, component_bits[l], prices, union, later[passed])
+            log_ratio = odds.dispersion * gain + odds.prior
             if flips(-log_ratio if on else log_ratio, draw):
                 membership[l >> 6] ^= np.uint64(1) << np.uint64(l & 63)
                 on = not on
             if on:
                 unite_into(union, component_bits[l])
         if opened:
-            wrong += cost_of(row, union, 1, 1)
+            wrong += cost_of(row, union, prices)
         else:
             wrong += lines.indptr[i + 1] - lines.indptr[i]
     return wrong
