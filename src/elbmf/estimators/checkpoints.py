@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
-from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array, sync_folder
+from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array
 from elbmf.ranks.kept import remove_steps
 from elbmf.relaxation.half_step import Rows
+from elbmf.utils.atomic import atomic_file, part_of
 
 __all__ = [
     "Checkpoint",
@@ -163,14 +164,9 @@ class CheckpointFolder:
             }
             text = json.dumps({"crc32": _checksum(content), **content})
             path = self.folder / f"checkpoint-{number}.json"
-            part = path.with_suffix(".json.part")
-            with part.open("w") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
             # It must be there for good before another goes.
-            sync_folder(self.folder)
+            with atomic_file(path, temporary=part_of(path), sync=True) as file:
+                file.write(text.encode())
         except BaseException:
             _remove(path for path, own in _files(self.folder) if own == number)
             raise

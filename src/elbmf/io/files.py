@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import secrets
-import shutil
 import stat
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, cast
@@ -19,6 +17,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
+from elbmf.utils.atomic import atomic_file
 
 __all__ = [
     "GZIP_MAGIC",
@@ -30,7 +29,6 @@ __all__ = [
     "reading",
     "reason",
     "replacing",
-    "temporary_sibling",
     "unzipped",
     "watching",
     "writing",
@@ -264,11 +262,6 @@ def count_lines(block: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == _LINE_FEED))
 
 
-def temporary_sibling(path: Path) -> Path:
-    """Return an unused hidden name next to a path, on the same file system."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-
-
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn the errors of writing a file or folder into clear ones."""
@@ -299,19 +292,10 @@ def replacing(path: Path, *, compress: bool) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise InputError(f"{path}: is a folder, expected the name of a file to write.")
-    temporary = temporary_sibling(target)
-    with writing(path):
-        try:
-            with open(temporary, "x+b") as raw:
-                if compress:
-                    # No name and no time inside: equal data gives equal files.
-                    with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped:
-                        yield cast(IO[bytes], zipped)
-                else:
-                    yield raw
-            if target.exists():
-                shutil.copymode(target, temporary)
-            os.replace(temporary, target)
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+    with writing(path), atomic_file(target) as raw:
+        if compress:
+            # No name and no time inside: equal data gives equal files.
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped:
+                yield cast(IO[bytes], zipped)
+        else:
+            yield raw

@@ -34,12 +34,13 @@ from scipy import sparse
 from elbmf.binarizers import binarizer_of
 from elbmf.boolean.coverage import Weights
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.files import reading, reason, temporary_sibling, writing
+from elbmf.io.files import reading, reason, writing
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import check_names, pack_names, unpack_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+from elbmf.utils.atomic import move_into_place, replace_folder, sync_files, temporary_sibling
 
 __all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
@@ -173,10 +174,11 @@ def save_model(
         try:
             temporary.mkdir()
             _write_files(temporary, model, tsv=tsv)
+            sync_files(temporary)
             if exists:
                 _replace_files(temporary, target)
             else:
-                temporary.rename(target)
+                replace_folder(temporary, target.absolute())
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
 
@@ -211,7 +213,7 @@ def _replace_files(source: Path, target: Path) -> None:
     """Move the new files over the old ones; the description last, since it ties them together."""
     for file_name in MODEL_FILES:
         if (source / file_name).exists():
-            os.replace(source / file_name, target / file_name)
+            move_into_place(source / file_name, target / file_name)
         else:
             # Tables of the previous model would contradict the new one.
             (target / file_name).unlink(missing_ok=True)

@@ -4,7 +4,6 @@ What `ArrayWriter` returns of a file is noted elsewhere; by that note the file i
 verified.
 """
 
-import os
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from elbmf.errors import FileFormatError
 from elbmf.matrix.checksums import BLOCK, Checksums, bytes_of
 from elbmf.matrix.paging import map_file
+from elbmf.utils.atomic import sync_file
 
-__all__ = ["ArrayWriter", "Block", "blocks_of", "map_array", "sync_folder"]
+__all__ = ["ArrayWriter", "Block", "blocks_of", "map_array"]
 
 
 class ArrayWriter:
@@ -54,8 +54,7 @@ class ArrayWriter:
             # As long as before: a header has room for any length.
             self._file.seek(0)
             self._write_header((self._written,))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        sync_file(self._file)
         self._file.close()
         length = self._written
         assert self._shape is None or length == np.prod(self._shape)
@@ -134,16 +133,6 @@ class Block(NamedTuple):
 def blocks_of(path: Path, noted: dict[str, Any], remedy: str) -> list[Block]:
     """Return the blocks of a file, by what `ArrayWriter.close` returned."""
     return [Block(path, number, checksum, remedy) for number, checksum in enumerate(noted["crc32"])]
-
-
-def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder outlive a loss of power, where the system can."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _offset(path: Path, remedy: str) -> int:

@@ -33,6 +33,7 @@ from elbmf.matrix.array_files import ArrayWriter, Block, blocks_of, map_array
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.matrix.checksums import BLOCK
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
+from elbmf.utils.atomic import part_of, replace_folder, sync_file
 from elbmf.utils.threads import available_cores
 
 __all__ = [
@@ -75,7 +76,7 @@ class FolderWriter:
                 raise InputError(f"{self.path}: is there, and is no matrix folder. Move it away.")
             if not overwrite:
                 raise InputError(f"{self.path}: is there already. Choose another name.")
-        self.part = self.path.with_name(f"{self.path.name}.part")
+        self.part = part_of(self.path)
         if self.part.exists():
             shutil.rmtree(self.part)
         self.part.mkdir(parents=True)
@@ -149,16 +150,8 @@ class FolderWriter:
             self._note["arrays"][name] = writer.close()
         with (self.part / NOTE).open("w") as file:
             json.dump(self._note, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        # A folder cannot be replaced by another in one step; it is moved away before, and only
-        # then deleted, so that one of them is there whatever happens.
-        former = self.path.with_name(f".{self.path.name}.former")
-        shutil.rmtree(former, ignore_errors=True)
-        if self.path.exists():
-            self.path.rename(former)
-        self.part.rename(self.path)
-        shutil.rmtree(former, ignore_errors=True)
+            sync_file(file)
+        replace_folder(self.part, self.path)
 
 
 def array_name(side: int, what: str, *, missing: bool = False) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from elbmf.boolean.packed import factors_from_bytes, factors_to_bytes
 from elbmf.errors import OtherWorkError, differing
 from elbmf.ranks.path import Factors, Step
+from elbmf.utils.atomic import atomic_file, part_of
 
 __all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
 
@@ -92,11 +93,12 @@ class StepFolder(MutableMapping[Step, Factors | None]):
                 "cost": factors.cost,
             }
         path = self._path(step)
-        temporary = path.with_suffix(".part")
         # In a thread, which Ctrl-C does not end in the midst: numpy fails over half an archive.
-        with temporary.open("wb") as file, ThreadPoolExecutor(1) as writer:
+        with (
+            atomic_file(path, temporary=part_of(path), sync=True) as file,
+            ThreadPoolExecutor(1) as writer,
+        ):
             writer.submit(np.savez_compressed, file, **arrays).result()
-        temporary.replace(path)
 
     def __delitem__(self, step: Step) -> None:
         self[step]
@@ -128,7 +130,5 @@ def remove_steps(folder: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = path.with_suffix(".part")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    with atomic_file(path, temporary=part_of(path), sync=True) as file:
+        file.write(content)

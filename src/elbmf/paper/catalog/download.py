@@ -6,7 +6,6 @@ import errno
 import hashlib
 import http.client
 import logging
-import os
 import shutil
 import urllib.error
 import urllib.request
@@ -18,6 +17,7 @@ from elbmf._version import __version__
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import open_raw, reading, reason, writing
 from elbmf.paper.catalog.sets import RemoteFile
+from elbmf.utils.atomic import move_into_place, part_of
 
 __all__ = ["digest", "download"]
 
@@ -63,7 +63,7 @@ def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer)
         return target
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(target.name + ".part")
+    partial = part_of(target)
     done = partial.stat().st_size if partial.exists() else 0
     try:
         with _opened(remote, done) as response:
@@ -104,7 +104,7 @@ def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer)
         partial.unlink()
         raise
     with writing(target):
-        os.replace(partial, target)
+        move_into_place(partial, target)
     return target
 
 

@@ -1,0 +1,110 @@
+"""Writing so that a file or folder is there whole or not at all, whatever ends the program.
+
+All is written beside its place and moved there at the end. With ``sync``, what was written has
+reached the disk before it is moved: a loss of power leaves the old or the new, never half of it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+__all__ = [
+    "atomic_file",
+    "move_into_place",
+    "part_of",
+    "replace_folder",
+    "sync_file",
+    "sync_files",
+    "sync_folder",
+    "temporary_sibling",
+]
+
+
+def temporary_sibling(path: Path) -> Path:
+    """Return an unused hidden name next to a path, on the same file system."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
+def part_of(path: Path) -> Path:
+    """Return the name of what will be a file, for those who write it alone and clean up by name."""
+    return path.with_name(f"{path.name}.part")
+
+
+@contextmanager
+def atomic_file(
+    path: Path, *, temporary: Path | None = None, sync: bool = False
+) -> Iterator[IO[bytes]]:
+    """Open a stream whose content becomes the file at the end, or not at all on an error.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it keeps its permissions if it is there.
+    temporary : Path, optional
+        Where to write first; by default `temporary_sibling`.
+    sync : bool
+        Whether to wait until all is on the disk.
+    """
+    written = temporary_sibling(path) if temporary is None else temporary
+    try:
+        with open(written, "w+b" if temporary else "x+b") as stream:
+            yield stream
+            if sync:
+                sync_file(stream)
+        if path.exists():
+            shutil.copymode(path, written)
+        move_into_place(written, path, sync=sync)
+    finally:
+        with suppress(OSError):
+            written.unlink(missing_ok=True)
+
+
+def move_into_place(written: Path, path: Path, *, sync: bool = False) -> None:
+    """Give a file that is complete its name, in place of one that may have it."""
+    os.replace(written, path)
+    if sync:
+        sync_folder(path.parent)
+
+
+def replace_folder(written: Path, path: Path) -> None:
+    """Give a folder that is complete its name, in place of one that may have it.
+
+    A folder cannot be replaced by another in one step: the old one is moved away before, and only
+    then deleted, so that one of them is there whatever happens.
+    """
+    former = path.with_name(f".{path.name}.former")
+    shutil.rmtree(former, ignore_errors=True)
+    if path.exists():
+        path.rename(former)
+    written.rename(path)
+    sync_folder(path.parent)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def sync_file(stream: IO[bytes] | IO[str]) -> None:
+    """Wait until what was written to a file is on the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def sync_files(folder: Path) -> None:
+    """Wait until the files in a folder are on the disk."""
+    for path in folder.iterdir():
+        with path.open("r+b") as stream:
+            sync_file(stream)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder outlive a loss of power, where the system can."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,142 @@
+"""Files and folders that are there whole or not at all."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from elbmf.utils.atomic import atomic_file, part_of, replace_folder
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("sync", [False, True])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_a_file_is_replaced_as_a_whole(tmp_path, sync, fixed):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    with atomic_file(path, temporary=part_of(path) if fixed else None, sync=sync) as stream:
+        stream.write(b"new")
+        assert path.read_text() == "old"
+        assert len(names(tmp_path)) == 2
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+def test_an_error_leaves_what_was_there(tmp_path, failure):
+    path = tmp_path / "a.txt"
+
+    def fail():
+        with atomic_file(path) as stream:
+            stream.write(b"half")
+            raise failure
+
+    for before in ([], ["a.txt"]):
+        with pytest.raises(failure):
+            fail()
+        assert names(tmp_path) == before
+        path.write_text("old")
+    assert path.read_text() == "old"
+
+
+def test_half_a_file_of_a_killed_process_is_written_over(tmp_path):
+    path = tmp_path / "a.txt"
+    part_of(path).write_text("half of what was much longer")
+    with atomic_file(path, temporary=part_of(path)) as stream:
+        stream.write(b"new")
+    assert path.read_text() == "new"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_the_content_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    seen = []
+    fsync = os.fsync
+
+    def noted(descriptor):
+        seen.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), path.exists()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with atomic_file(path, sync=True) as stream:
+        stream.write(b"new")
+    assert seen == [(False, False), (True, True)]
+    with atomic_file(path) as stream:
+        stream.write(b"newer")
+    assert len(seen) == 2
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from elbmf.utils import atomic
+{prepare}
+path = Path(sys.argv[1])
+{act}
+"""
+_FILE = "with atomic.atomic_file(path, sync=True) as stream: stream.write(b'new'); {die}"
+
+
+@pytest.mark.parametrize(
+    ("prepare", "act", "expected"),
+    [
+        # In the midst of writing, and at the moment before the name is given.
+        ("", _FILE.format(die="stream.flush(); os._exit(9)"), "old"),
+        ("os.replace = lambda *_: os._exit(9)", _FILE.format(die="pass"), "old"),
+        # When it has its name, but the folder has not been told to the disk.
+        ("atomic.sync_folder = lambda _: os._exit(9)", _FILE.format(die="pass"), "new"),
+    ],
+)
+def test_a_crash_leaves_the_old_file_or_the_new_one(tmp_path, prepare, act, expected):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    program = _KILLED.format(prepare=prepare, act=act)
+    assert subprocess.run([sys.executable, "-c", program, path], check=False).returncode == 9
+    assert path.read_text() == expected
+
+
+def folder_with(path, text):
+    path.mkdir()
+    (path / "content").write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2])
+def test_a_crash_leaves_one_of_two_folders(tmp_path, monkeypatch, moves):
+    path = folder_with(tmp_path / "a", "old")
+    written = folder_with(tmp_path / "a.part", "new")
+    rename, done = type(path).rename, []
+
+    def crashing(source, target):
+        if len(done) == moves:
+            raise KeyboardInterrupt
+        done.append(target)
+        return rename(source, target)
+
+    monkeypatch.setattr(type(path), "rename", crashing)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    if moves < 2:
+        with pytest.raises(KeyboardInterrupt):
+            replace_folder(written, path)
+    else:
+        replace_folder(written, path)
+    texts = {each.name: (each / "content").read_text() for each in tmp_path.iterdir()}
+    assert "new" in texts.values()
+    assert "old" in texts.values()
+    assert texts.get("a") == ["old", None, "new"][moves]
+
+
+def test_what_a_crash_left_of_a_folder_is_cleared_away(tmp_path):
+    folder_with(tmp_path / ".a.former", "older")
+    folder_with(tmp_path / "a", "old")
+    replace_folder(folder_with(tmp_path / "a.part", "new"), tmp_path / "a")
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a" / "content").read_text() == "new"
