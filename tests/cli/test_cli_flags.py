@@ -3,13 +3,20 @@
 import argparse
 import inspect
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from elbmf.cli.flags.declared import Declared, declared_by, declared_formats, parse_parameters
-from elbmf.cli.flags.matrix import READ_OPTIONS
+from elbmf.cli.flags.declared import (
+    Declared,
+    declared_by,
+    declared_formats,
+    format_options,
+    parse_parameters,
+)
+from elbmf.cli.flags.matrix import add_reader_options, reader_options
 from elbmf.cli.flags.parameters import (
     Parameter,
     add_flags,
@@ -22,7 +29,8 @@ from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.schedule_flags import flags_of
-from elbmf.io import FORMATS
+from elbmf.io import FORMATS, Format, formats
+from elbmf.io.formats.format import options_of
 from elbmf.paper.catalog.sets import DATA_SETS, loader_of
 
 CLASSES = {name: (METHODS[name], method(name)) for name in METHODS} | {
@@ -86,15 +94,30 @@ def test_docstrings_of_loaders_agree_with_signatures(name: str) -> None:
 
 
 def test_formats_are_those_of_the_registry() -> None:
-    assert declared_formats() == [
-        {
-            "name": known.name,
-            "suffixes": known.suffixes,
-            "description": known.description,
-            "writes": known.write is not None,
-        }
-        for known in FORMATS
-    ]
+    declared = {known.name: known for known in declared_formats()}
+    assert list(declared) == [known.name for known in FORMATS]
+    for known in FORMATS:
+        found = declared[known.name]
+        assert (found.suffixes, found.description) == (known.suffixes, known.description)
+        assert {each.name for each in found.reading} == known.read_options.keys()
+        assert (found.writing is None) == (known.write is None)
+        if known.write is not None:
+            assert {each.name for each in found.writing} == options_of(known.write).keys()
+
+
+def test_options_of_a_format_that_a_program_adds_become_flags(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read(path: Path, *, skip: int = 0, plain: bool = False) -> Any:
+        raise NotImplementedError
+
+    added = Format("mine", (".mine",), "of mine", read, option_help={"skip": "lines to skip"})
+    monkeypatch.setattr(formats, "FORMATS", (*FORMATS, added))
+    parser = argparse.ArgumentParser()
+    add_reader_options(parser)
+    assert "lines to skip" in parser.format_help()
+    args = parser.parse_args(["--skip", "3", "--plain"])
+    assert reader_options(args) == {"skip": 3, "plain": True}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -136,7 +159,9 @@ def test_usual_flags() -> None:
 
 def test_every_option_of_every_format_has_a_flag() -> None:
     options = {option for known in FORMATS for option in known.read_options}
-    assert options == set(READ_OPTIONS)
+    assert options == format_options("reading").keys()
+    for name, option in format_options("reading").items():
+        assert "of the format" not in option.help, name
 
 
 DOCSTRING = """Do something.

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from scipy import sparse
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import READ_OPTIONS
+from elbmf.cli.flags.declared import format_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import (
@@ -78,9 +78,6 @@ def ranks_of(folder: str | Path) -> dict[str, Any] | None:
             "move it away."
         ) from error
     return dict(noted)
-
-
-_OPTIONS = ("format", *READ_OPTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +188,7 @@ def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
     """Return reader options: those given, then those noted."""
     merged = copy.copy(args)
-    for name in _OPTIONS:
+    for name in ("format", *format_options("reading")):
         given = getattr(args, name, None)
         setattr(merged, name, options.get(name) if given is None else given)
     return merged

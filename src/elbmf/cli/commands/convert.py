@@ -6,7 +6,13 @@ from pathlib import Path
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_formats
-from elbmf.cli.flags.matrix import add_binarize, add_reader_options, reader_options
+from elbmf.cli.flags.matrix import (
+    add_binarize,
+    add_format_options,
+    add_reader_options,
+    given_options,
+    reader_options,
+)
 from elbmf.cli.interrupt import ending_well
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -38,16 +44,15 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_binarize(parser)
     group = parser.add_argument_group("writing the matrix")
     group.add_argument("--output-format", metavar="NAME", help="by default told by the suffix")
-    group.add_argument("--output-layout", metavar="NAME", help="wide or pairs")
-    group.add_argument("--output-delimiter", metavar="CHAR", help="what separates fields")
+    add_format_options(group, "writing", "output-")
     add_reader_options(parser, usual=True)
     parser.add_argument_group("formats", _formats())
 
 
 def _formats() -> str:
     return "\n".join(
-        f"{known['name']:<8} {' '.join(known['suffixes']):<16} {known['description']}"
-        + ("" if known["writes"] else " (only read)")
+        f"{known.name:<8} {' '.join(known.suffixes):<16} {known.description}"
+        + (" (only read)" if known.writing is None else "")
         for known in declared_formats()
     )
 
@@ -61,11 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     output = Path(args.output)
     chosen = writable_format(output, args.output_format)
     check_other_file(output, args.data)
-    options = {
-        name: value
-        for name, value in (("layout", args.output_layout), ("delimiter", args.output_delimiter))
-        if value is not None
-    }
+    options = given_options(args, "writing", "output-")
     chosen.check_options(options, action="write")
     if chosen.folder:
         return _to_folder(args, output, console)

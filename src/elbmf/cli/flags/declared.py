@@ -18,12 +18,21 @@ import importlib
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["Declared", "declared_by", "declared_formats", "parse_parameters"]
+__all__ = [
+    "Declared",
+    "DeclaredFormat",
+    "FormatOption",
+    "declared_by",
+    "declared_formats",
+    "format_options",
+    "parse_parameters",
+]
 
 IN_PYTHON = "In Python"
 """How a paragraph begins that is not for the command line."""
@@ -172,10 +181,51 @@ def _parsed(module: str) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def declared_formats() -> list[dict[str, Any]]:
-    """Return name, suffixes and description of each file format, and whether it is written.
+@dataclass(frozen=True)
+class FormatOption:
+    """An option of a file format: a keyword-only parameter of what reads or writes it.
 
-    They are read from the files that declare what `elbmf.io.formats.FORMATS` lists.
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    kind : {"bool", "int", "float", "str"}
+        Type of its value; a bool is a switch.
+    help : str
+        What it does.
+    """
+
+    name: str
+    kind: str
+    help: str
+
+
+@dataclass(frozen=True)
+class DeclaredFormat:
+    """A file format as the help of commands needs it.
+
+    Parameters
+    ----------
+    name : str
+    suffixes : tuple of str
+    description : str
+        As the format declares them.
+    reading, writing : tuple of FormatOption
+        Its options; ``writing`` is None where it is only read.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    reading: tuple[FormatOption, ...]
+    writing: tuple[FormatOption, ...] | None
+
+
+def declared_formats() -> list[DeclaredFormat]:
+    """Return the file formats, in the order of `elbmf.io.formats.FORMATS`.
+
+    They are read from the files that declare them, without importing these; formats that a program
+    has added to the list come last.
     """
     tree = _parsed("elbmf.io.formats")
     homes = {
@@ -184,25 +234,84 @@ def declared_formats() -> list[dict[str, Any]]:
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    listed = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "FORMATS"
-    )
+    listed = _assigned(tree, "FORMATS")
     assert isinstance(listed, ast.Tuple)
-    names = [ast.unparse(each) for each in listed.elts]
-    return [_declared_format(homes[name], name) for name in names]
+    found = [_declared_format(homes[each], each) for each in map(ast.unparse, listed.elts)]
+    names = {each.name for each in found}
+    loaded = sys.modules.get("elbmf.io.formats")
+    added = () if loaded is None else (each for each in loaded.FORMATS if each.name not in names)
+    return [*found, *map(_added_format, added)]
 
 
-def _declared_format(module: str, name: str) -> dict[str, Any]:
-    call = next(
-        node.value
-        for node in _parsed(module).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
-    )
+def format_options(action: Literal["reading", "writing"]) -> dict[str, FormatOption]:
+    """Return the options of all formats by name."""
+    found: dict[str, FormatOption] = {}
+    for known in declared_formats():
+        for option in getattr(known, action) or ():
+            found.setdefault(option.name, option)
+    return found
+
+
+def _assigned(tree: ast.Module, name: str) -> ast.expr:
+    """Return what a name at the top of a module stands for."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+        if any(ast.unparse(target) == name for target in targets):
+            assert isinstance(node, ast.Assign | ast.AnnAssign)
+            assert node.value is not None
+            return node.value
+    raise LookupError(f"{name} is not assigned to")
+
+
+def _declared_format(module: str, name: str) -> DeclaredFormat:
+    tree = _parsed(module)
+    call = _assigned(tree, name)
     assert isinstance(call, ast.Call)
     told = {each.arg: each.value for each in call.keywords}
-    return {
-        **{key: ast.literal_eval(told[key]) for key in ("name", "suffixes", "description")},
-        "writes": "write" in told,
-    }
+    purposes = told.get("option_help")
+    if isinstance(purposes, ast.Name):
+        purposes = _assigned(tree, purposes.id)
+    keys = ("name", "suffixes", "description")
+    title, suffixes, description = (ast.literal_eval(told[key]) for key in keys)
+
+    def options(function: ast.expr) -> tuple[FormatOption, ...]:
+        # Either the function itself, or one of whose arguments some are set.
+        called = function.args[0] if isinstance(function, ast.Call) else function
+        own = next(
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name == ast.unparse(called)
+        )
+        kinds = {each.arg: ast.unparse(each.annotation or called) for each in own.args.kwonlyargs}
+        return _options(kinds, ast.literal_eval(purposes) if purposes else {}, title)
+
+    writing = options(told["write"]) if "write" in told else None
+    return DeclaredFormat(title, suffixes, description, options(told["read"]), writing)
+
+
+def _added_format(known: Any) -> DeclaredFormat:
+    def options(function: Callable[..., Any]) -> tuple[FormatOption, ...]:
+        kinds = {
+            name: inspect.formatannotation(each.annotation)
+            for name, each in inspect.signature(function).parameters.items()
+            if each.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        return _options(kinds, known.option_help, known.name)
+
+    writing = None if known.write is None else options(known.write)
+    return DeclaredFormat(
+        known.name, known.suffixes, known.description, options(known.read), writing
+    )
+
+
+def _options(
+    annotations: Mapping[str, str], purposes: Mapping[str, str], of: str
+) -> tuple[FormatOption, ...]:
+    """Make options of parameters; the first word of an annotation says what kind each is."""
+    found = []
+    for name, annotation in annotations.items():
+        word = annotation.strip("'").partition(" ")[0]
+        kind = word if word in ("bool", "int", "float") else "str"
+        found.append(FormatOption(name, kind, purposes.get(name, f"of the format {of}")))
+    return tuple(found)

@@ -1,27 +1,26 @@
 """Flags about matrices and results, the same in all commands."""
 
 import argparse
-from typing import Any
+from typing import Any, Literal
 
+from elbmf.cli.flags.declared import format_options
 from elbmf.cli.flags.parameters import Parameter, parameters_of
 from elbmf.cli.parser import rare
 from elbmf.estimators.registry import METHODS
 
 __all__ = [
     "DATA",
-    "READ_OPTIONS",
     "add_binarize",
+    "add_format_options",
     "add_matrix",
     "add_n_jobs",
     "add_reader_options",
     "add_result",
     "at_least_one",
+    "given_options",
     "group_of",
     "reader_options",
 ]
-
-READ_OPTIONS = ("header", "row_names", "layout", "delimiter", "encoding", "key", "layer")
-"""The options of `elbmf.io.read`, apart from the format."""
 
 DATA = "data"
 """Title of the flags about what is read."""
@@ -79,22 +78,52 @@ def add_reader_options(parser: argparse.ArgumentParser, *, usual: bool = False) 
         metavar="NAME",
         help="file format, by default told by the suffix; 'elbmf convert --help' lists them",
     )
-    group.add_argument(
-        "--layout", metavar="NAME", help="wide (a table) or pairs (a row and a column per line)"
-    )
-    switch: Any = {"action": argparse.BooleanOptionalAction, "default": None}
-    group.add_argument("--header", help="the first line names the columns", **switch)
-    group.add_argument("--row-names", help="the first field of a line names the row", **switch)
-    group.add_argument("--delimiter", metavar="CHAR", help="what separates fields of a line")
-    group.add_argument("--encoding", metavar="NAME", help="encoding of text (default: utf-8)")
-    group.add_argument("--key", metavar="NAME", help="which array of an npz file")
-    group.add_argument("--layer", metavar="NAME", help="which layer of an h5ad file, instead of X")
+    add_format_options(group, "reading")
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "int": (int, "INT"),
+    "float": (float, "X"),
+    "str": (str, "TEXT"),
+}
+
+
+def add_format_options(
+    group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
+) -> None:
+    """Add a flag for each option of a file format.
+
+    Parameters
+    ----------
+    group : argument group
+        Where to add them.
+    action : {"reading", "writing"}
+        What the options are for.
+    prefix : str
+        What their flags begin with.
+    """
+    for option in format_options(action).values():
+        flag = f"--{prefix}{option.name}".replace("_", "-")
+        if option.kind == "bool":
+            switch = argparse.BooleanOptionalAction
+            group.add_argument(flag, action=switch, default=None, help=option.help)
+        else:
+            kind, metavar = _KINDS[option.kind]
+            group.add_argument(flag, type=kind, metavar=metavar, help=option.help)
+
+
+def given_options(
+    args: argparse.Namespace, action: Literal["reading", "writing"], prefix: str = ""
+) -> dict[str, Any]:
+    """Return the options of formats that were given; see `add_format_options`."""
+    start = prefix.replace("-", "_")
+    options = {name: getattr(args, f"{start}{name}", None) for name in format_options(action)}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def reader_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reader options that were given, apart from the format."""
-    options = {name: getattr(args, name) for name in READ_OPTIONS}
-    return {name: value for name, value in options.items() if value is not None}
+    return given_options(args, "reading")
 
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:

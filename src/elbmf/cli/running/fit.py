@@ -13,7 +13,7 @@ import numpy as np
 
 from elbmf.binarizers import Binarize
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import READ_OPTIONS
+from elbmf.cli.flags.matrix import reader_options
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import Progress
 from elbmf.cli.reading import learned_boolean, within_memory
@@ -131,9 +131,5 @@ def whereabouts(data: str, args: argparse.Namespace, folder: Path) -> dict[str, 
         path = os.path.relpath(os.path.abspath(data), os.path.abspath(folder))
     except ValueError:  # on another drive
         path = os.path.abspath(data)
-    options = {
-        name: value
-        for name in ("format", *READ_OPTIONS)
-        if (value := getattr(args, name, None)) is not None
-    }
+    options = ({"format": args.format} if args.format else {}) | reader_options(args)
     return {"path": path, **({"options": options} if options else {})}

@@ -1,6 +1,7 @@
 """The registry of file formats, and finding the one a file has.
 
-A new format is a file of its own next to this one, and one line in `FORMATS`.
+A new format is a file of its own next to this one, and one line in `FORMATS`; its options are
+those of the functions that read and write it, and become flags of the command line.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elbmf.errors import InputError
@@ -44,6 +44,8 @@ class Format:
         Whether a written file can tell missing cells from zeros.
     folder : bool
         Whether it is a folder of files.
+    option_help : mapping of str to str
+        What each option does, for the help of the command line.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Format:
     keeps_names: bool = True
     keeps_missing: bool = True
     folder: bool = False
+    option_help: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def read_options(self) -> dict[str, Any]:
