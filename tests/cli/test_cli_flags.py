@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.cli.matrices import READ_OPTIONS
+from elbmf.cli.matrices import add_format_options, format_options
 from elbmf.cli.solver_flags import Parameter, add_flags, by_any_name, given, parameters_of
 from elbmf.estimators import METHODS
-from elbmf.io import FORMATS
+from elbmf.io import FORMATS, Format, formats
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -50,8 +50,30 @@ def test_usual_flags() -> None:
 
 
 def test_every_option_of_every_format_has_a_flag() -> None:
-    options = {option for known in FORMATS for option in known.read_options}
-    assert options == set(READ_OPTIONS)
+    for action, prefix in (("read", ""), ("write", "output-")):
+        parser = argparse.ArgumentParser()
+        add_format_options(parser, action, prefix)
+        text = parser.format_help()
+        for known in FORMATS:
+            for option in known.options(action):
+                assert f"--{prefix}{option.name.replace('_', '-')}" in text
+                assert option.help in known.option_help.values()
+    args = parser.parse_args(["--output-layout", "pairs"])
+    assert format_options(args, "write", "output_") == {"layout": "pairs"}
+
+
+def test_the_type_of_an_option_is_that_of_the_parameter(monkeypatch: Any) -> None:
+    def read(path: Any, *, depth: int = 3, loose: bool = False, scale: float | None = None) -> Any:
+        raise AssertionError
+
+    added = Format("odd", (".odd",), "odd files", read)
+    monkeypatch.setattr(formats, "FORMATS", (*FORMATS, added))
+    parser = argparse.ArgumentParser()
+    add_format_options(parser, "read")
+    args = parser.parse_args(["--depth", "7", "--no-loose", "--scale", "0.5", "--header"])
+    expected = {"depth": 7, "loose": False, "scale": 0.5, "header": True}
+    assert format_options(args, "read") == expected
+    assert "of the format odd" in parser.format_help()
 
 
 NUMBER = Interval(Real, 0, 1, closed="both")

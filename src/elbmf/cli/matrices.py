@@ -15,30 +15,28 @@ from elbmf.binarizers import BINARIZERS, Binarize, binarizer_of, elementwise, is
 from elbmf.cli.console import Console
 from elbmf.cli.wording import in_flags
 from elbmf.errors import InputError
-from elbmf.io import FORMATS, FolderTable, LabelledMatrix, SavedModel, read, to_folder
+from elbmf.io import FolderTable, LabelledMatrix, SavedModel, formats, read, to_folder
+from elbmf.io.formats import known_options
 from elbmf.io.model import BINARIZE_LIMITS
 from elbmf.io.text.lines import shown
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 
 __all__ = [
-    "READ_OPTIONS",
     "add_binarize",
+    "add_format_options",
     "add_n_jobs",
     "add_reader_options",
     "aligned",
     "at_least_one",
     "boolean",
+    "format_options",
     "learned_boolean",
     "model_binarize",
     "other_columns",
     "read_matrix",
-    "reader_options",
     "within_memory",
 ]
-
-# The options of `elbmf.io.read`, apart from the format.
-READ_OPTIONS = ("header", "row_names", "layout", "delimiter", "encoding", "key", "layer")
 
 _SHOWN = 3
 
@@ -49,20 +47,39 @@ _BYTES_READ = 10
 def add_reader_options(parser: argparse.ArgumentParser) -> None:
     """Add the flags that say how to read a matrix; usually none is needed."""
     group = parser.add_argument_group("reading the matrix")
-    names = ", ".join(known.name for known in FORMATS)
+    names = ", ".join(known.name for known in formats.FORMATS)
     group.add_argument(
         "--format", metavar="NAME", help=f"file format, by default told by the suffix: {names}"
     )
-    group.add_argument(
-        "--layout", metavar="NAME", help="wide (a table) or pairs (a row and a column per line)"
-    )
-    switch: Any = {"action": argparse.BooleanOptionalAction, "default": None}
-    group.add_argument("--header", help="the first line names the columns", **switch)
-    group.add_argument("--row-names", help="the first field of a line names the row", **switch)
-    group.add_argument("--delimiter", metavar="CHAR", help="what separates fields of a line")
-    group.add_argument("--encoding", metavar="NAME", help="encoding of text (default: utf-8)")
-    group.add_argument("--key", metavar="NAME", help="which array of an npz file")
-    group.add_argument("--layer", metavar="NAME", help="which layer of an h5ad file, instead of X")
+    add_format_options(group, "read")
+
+
+def add_format_options(group: Any, action: str, prefix: str = "") -> None:
+    """Add the flags of the options that formats have, to read or to write.
+
+    Parameters
+    ----------
+    group : argument group
+        Where to add them.
+    action : {"read", "write"}
+        Which options.
+    prefix : str
+        What the names of flags begin with.
+    """
+    for option in known_options(action):
+        flag = f"--{prefix}{option.name.replace('_', '-')}"
+        if option.kind is bool:
+            how: Any = {"action": argparse.BooleanOptionalAction}
+        else:
+            how = {"type": option.kind, "metavar": "NAME" if option.kind is str else "N"}
+        group.add_argument(flag, default=None, help=option.help, **how)
+
+
+def format_options(args: argparse.Namespace, action: str, prefix: str = "") -> dict[str, Any]:
+    """Return the options of formats that were given; parameters as of `add_format_options`."""
+    options = {option.name: f"{prefix}{option.name}" for option in known_options(action)}
+    given = {name: getattr(args, attribute, None) for name, attribute in options.items()}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
@@ -106,15 +123,9 @@ def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def reader_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the reader options that were given."""
-    options = {name: getattr(args, name) for name in READ_OPTIONS}
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def read_matrix(path: str | Path, args: argparse.Namespace) -> LabelledMatrix:
     """Read a matrix as the reader options say."""
-    table = read(path, format=args.format, **reader_options(args))
+    table = read(path, format=args.format, **format_options(args, "read"))
     if 0 in table.shape:
         raise InputError(f"{path}: the matrix is empty: {table.shape[0]}×{table.shape[1]} cells.")
     return table
@@ -150,7 +161,7 @@ def within_memory(
             format=args.format,
             binarize=binarize,
             memory_limit=limit,
-            **reader_options(args),
+            **format_options(args, "read"),
         )
         yield FolderTable(stored), None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.cli.matrices import READ_OPTIONS
+from elbmf.cli.matrices import format_options
 from elbmf.estimators import BooleanFactorizer
 from elbmf.io.row_batches import STDIN
 
@@ -45,9 +45,7 @@ def whereabouts(data: str, args: argparse.Namespace, folder: Path) -> dict[str, 
         path = os.path.relpath(os.path.abspath(data), os.path.abspath(folder))
     except ValueError:  # on another drive
         path = os.path.abspath(data)
-    options = {
-        name: value
-        for name in ("format", *READ_OPTIONS)
-        if (value := getattr(args, name, None)) is not None
-    }
+    chosen = getattr(args, "format", None)
+    options = {"format": chosen} if chosen is not None else {}
+    options |= format_options(args, "read")
     return {"path": path, **({"options": options} if options else {})}

@@ -11,14 +11,13 @@ import numpy as np
 
 from elbmf.cli import models
 from elbmf.cli.console import Console
-from elbmf.cli.matrices import READ_OPTIONS, aligned, boolean, model_binarize, within_memory
+from elbmf.cli.matrices import aligned, boolean, model_binarize, within_memory
 from elbmf.errors import InputError
 from elbmf.io import LabelledMatrix, SavedModel
+from elbmf.io.formats import known_options
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["FoundData", "add_data", "found_data"]
-
-_OPTIONS = ("format", *READ_OPTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +113,7 @@ def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
     """Return reader options: those given, then those noted."""
     merged = copy.copy(args)
-    for name in _OPTIONS:
+    for name in ("format", *(option.name for option in known_options("read"))):
         given = getattr(args, name, None)
         setattr(merged, name, options.get(name) if given is None else given)
     return merged

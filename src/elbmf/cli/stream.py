@@ -15,7 +15,7 @@ from elbmf.cli import summary
 from elbmf.cli.commands.report import make_report
 from elbmf.cli.console import Console
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.matrices import READ_OPTIONS, at_least_one
+from elbmf.cli.matrices import at_least_one, format_options
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import save
 from elbmf.cli.progress import StreamProgress
@@ -135,8 +135,7 @@ class _Learner:
 
     def read(self, args: argparse.Namespace, interrupt: Interrupt) -> None:
         """Read all rows once, or until somebody asks to stop."""
-        options = {name: getattr(args, name) for name in READ_OPTIONS}
-        given = {name: value for name, value in options.items() if value is not None}
+        given = format_options(args, "read")
         batch_rows = args.batch_rows or _BATCH_ROWS
         with open_rows(args.data, format=args.format, batch_rows=batch_rows, **given) as rows:
             while not interrupt.requested:

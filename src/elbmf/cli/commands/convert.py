@@ -9,10 +9,11 @@ from elbmf.cli.console import Console
 from elbmf.cli.interrupt import ending_well
 from elbmf.cli.matrices import (
     add_binarize,
+    add_format_options,
     add_reader_options,
     boolean,
+    format_options,
     read_matrix,
-    reader_options,
 )
 from elbmf.cli.outputs import check_other_file, writable_format
 from elbmf.cli.progress import FileProgress
@@ -76,8 +77,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_binarize(parser)
     group = parser.add_argument_group("writing the matrix")
     group.add_argument("--output-format", metavar="NAME", help="by default told by the suffix")
-    group.add_argument("--output-layout", metavar="NAME", help="wide or pairs")
-    group.add_argument("--output-delimiter", metavar="CHAR", help="what separates fields")
+    add_format_options(group, "write", "output-")
     add_reader_options(parser)
 
 
@@ -86,11 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     output = Path(args.output)
     chosen = writable_format(output, args.output_format)
     check_other_file(output, args.data)
-    options = {
-        name: value
-        for name, value in (("layout", args.output_layout), ("delimiter", args.output_delimiter))
-        if value is not None
-    }
+    options = format_options(args, "write", "output_")
     chosen.check_options(options, action="write")
     if chosen.folder:
         return _to_folder(args, output, console)
@@ -111,7 +107,7 @@ def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
             f"{args.data}: --binarize {args.binarize} looks at all values, so the whole matrix is "
             "read into memory."
         )
-    options = reader_options(args)
+    options = format_options(args, "read")
     source = format_of(Path(args.data), args.format)
     if source in (CSV, TSV) and args.layout is None and args.binarize is None:
         check_content(Path(args.data), source)

@@ -1,6 +1,7 @@
 """The registry of file formats, and finding the one a file has.
 
-A new format is a file of its own next to this one, and one line in `FORMATS`.
+A new format is a file of its own next to this one, and one line in `FORMATS`; its options are
+those of the functions that read and write it, and become flags of the command line.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import first_bytes
 from elbmf.io.formats.delimited import CSV, TSV
 from elbmf.io.formats.fimi import FIMI
-from elbmf.io.formats.format import Format
+from elbmf.io.formats.format import Format, Option
 from elbmf.io.formats.h5ad import H5AD
 from elbmf.io.formats.matrix_folder import MATRIX_FOLDER, is_matrix_folder
 from elbmf.io.formats.matrix_market import MATRIX_MARKET
 from elbmf.io.formats.numpy_files import NPY, NPZ
 from elbmf.io.formats.parquet import PARQUET
 
-__all__ = ["FORMATS", "check_content", "format_of"]
+__all__ = ["FORMATS", "check_content", "format_of", "known_options"]
 
 FORMATS: tuple[Format, ...] = (
     CSV,
@@ -77,6 +78,21 @@ def format_of(path: Path, name: str | None = None) -> Format:
         f"{path}: the suffix {Path(plain).suffix!r} belongs to no known format. "
         f"Rename the file or name the format. Known formats: {_listing()}."
     )
+
+
+def known_options(action: str) -> list[Option]:
+    """Return the options of all formats, each once.
+
+    Parameters
+    ----------
+    action : {"read", "write"}
+        What is to be done.
+    """
+    options: dict[str, Option] = {}
+    for known in FORMATS:
+        for option in known.options(action):
+            options.setdefault(option.name, option)
+    return list(options.values())
 
 
 def check_content(path: Path, chosen: Format) -> None:

@@ -427,6 +427,14 @@ def _check_delimiter(delimiter: str) -> str:
     return delimiter
 
 
+_HELP = {
+    "layout": "wide (a table) or pairs (a row and a column per line)",
+    "header": "the first line names the columns",
+    "row_names": "the first field of a line names the row",
+    "delimiter": "what separates fields of a line",
+    "encoding": "encoding of text (default: utf-8)",
+}
+
 CSV = Format(
     name="csv",
     suffixes=(".csv",),
@@ -435,6 +443,7 @@ CSV = Format(
     stream=partial(stream_delimited, ","),
     write=partial(write_delimited, ","),
     text=True,
+    option_help=_HELP,
 )
 TSV = Format(
     name="tsv",
@@ -444,4 +453,5 @@ TSV = Format(
     stream=partial(stream_delimited, "\t"),
     write=partial(write_delimited, "\t"),
     text=True,
+    option_help=_HELP,
 )

@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from elbmf.errors import InputError
 from elbmf.io.entries import EntryStream
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["Format", "options_of"]
+__all__ = ["Format", "Option", "options_of"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a format, as a flag of the command line needs it.
+
+    Parameters
+    ----------
+    name : str
+        The keyword-only parameter.
+    kind : type
+        Of its value; bool is a switch.
+    help : str
+        What it does.
+    """
+
+    name: str
+    kind: type
+    help: str
 
 
 @dataclass(frozen=True)
@@ -44,6 +63,8 @@ class Format:
         Whether a written file can tell missing cells from zeros.
     folder : bool
         Whether it is a folder of files.
+    option_help : mapping of str to str
+        What each option does, for the help of the command line.
     """
 
     name: str
@@ -57,6 +78,23 @@ class Format:
     keeps_names: bool = True
     keeps_missing: bool = True
     folder: bool = False
+    option_help: Mapping[str, str] = field(default_factory=dict)
+
+    def options(self, action: str) -> list[Option]:
+        """Return what can be said about reading or writing a file.
+
+        Parameters
+        ----------
+        action : {"read", "write"}
+            What is to be done.
+        """
+        function = self.read if action == "read" else self.write
+        parameters = {} if function is None else inspect.signature(function).parameters
+        return [
+            Option(name, _kind(parameter), self.option_help.get(name, f"of the format {self.name}"))
+            for name, parameter in parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        ]
 
     @property
     def read_options(self) -> dict[str, Any]:
@@ -86,6 +124,14 @@ class Format:
                 f"{', '.join(map(repr, unknown))} is not an option to {action} the format "
                 f"{self.name!r}. Options it has: {has}."
             )
+
+
+def _kind(parameter: inspect.Parameter) -> type:
+    """Return the type of a parameter: what its annotation begins with, or else its default has."""
+    for kind in (bool, int, float):
+        if str(parameter.annotation).startswith((kind.__name__, repr(kind))):
+            return kind
+    return type(parameter.default) if isinstance(parameter.default, int | float) else str
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, Any]:

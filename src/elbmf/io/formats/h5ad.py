@@ -240,4 +240,5 @@ H5AD = Format(
     write=write_h5ad,
     stream=stream_h5ad,
     magic=(b"\x89HDF\r\n\x1a\n",),
+    option_help={"layer": "which layer of an h5ad file, instead of X"},
 )

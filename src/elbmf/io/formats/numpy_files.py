@@ -326,6 +326,7 @@ NPZ = Format(
     write=write_npz,
     stream=stream_npz,
     magic=(b"PK\x03\x04", b"PK\x05\x06"),
+    option_help={"key": "which array of an npz file"},
 )
 NPY = Format(
     name="npy",

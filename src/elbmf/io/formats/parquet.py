@@ -362,4 +362,5 @@ PARQUET = Format(
     write=write_parquet,
     stream=stream_parquet,
     magic=(b"PAR1",),
+    option_help={"layout": "wide (a table) or pairs (a row and a column per line)"},
 )
