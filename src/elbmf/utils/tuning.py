@@ -1,8 +1,9 @@
 """The numbers that the default fit was tuned by, in one place.
 
-None of them changes what is a better result, only how fast and how surely one is found. Each names
-the script in ``benchmarks/`` that set it or, where none did, what it trades and by which script
-that can be measured.
+None of them changes what is a better result, only how fast and how surely one is found. Where a
+script in ``benchmarks/`` varies a number, the comment says "measured in" it. The others were chosen
+by hand: the script that is named shows the loss or the time that they trade, if they are changed
+here and it is run again.
 """
 
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ class Tuning:
 
     # --- the relaxation ---
 
-    # Inertia β of the default schedule. benchmarks/choices.py
+    # Inertia β of the default schedule. Measured in benchmarks/choices.py, against none
     inertia: float = 0.9
     # κ/L in the first and the last epoch of the default schedule, and λ_t/κ_t.
     # benchmarks/choices.py
@@ -24,10 +25,10 @@ class Tuning:
     strongest: float = 0.5
     lam_to_kappa: float = 0.1
     # Scale of the start under the default schedule: so small that the first half-step forgets U₀
-    # and makes U from the data. benchmarks/quality.py
+    # and makes U from the data. Measured in benchmarks/quality.py
     start_scale: float = 1e-3
     # Ones beyond which singular vectors take longer than the epochs they save.
-    # benchmarks/starts.py for what they gain, benchmarks/scale.py for the time
+    # What they gain is measured in benchmarks/starts.py; the time shows in benchmarks/scale.py
     ones_for_singular_vectors: int = 10_000_000
     # Epochs without any change after which none is expected. More wait longer for nothing, fewer
     # end on a plateau: benchmarks/quality.py
@@ -39,7 +40,7 @@ class Tuning:
     # --- runs ---
 
     # Runs when there is no refinement to pool them, and the ones up to which there are several
-    # runs at all. benchmarks/choices.py, benchmarks/lowest.py
+    # runs at all. One and three runs are measured in benchmarks/choices.py
     runs: int = 3
     ones_for_several_runs: int = 10_000_000
     # With refinement, a second run has so many times the components, of which the least useful are
