@@ -191,7 +191,7 @@ def test_damaged_matrix_market(tmp_path, lines, message):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_npy(tmp_path, monkeypatch, order):
-    monkeypatch.setattr("elbmf.io.formats.numpy_files.CELLS_AT_ONCE", 7)
+    monkeypatch.setattr("elbmf.io.entries.CELLS_AT_ONCE", 7)
     cells = np.random.default_rng(0).integers(0, 3, (9, 5))
     np.save(tmp_path / "a.npy", np.asarray(cells, order=order))
     A = to_folder(tmp_path / "a.npy", tmp_path / "a.matrix", binarize=1)

@@ -20,6 +20,7 @@ __all__ = [
     "Take",
     "compressed_entries",
     "dense_entries",
+    "row_slices",
     "stored_entries",
     "table_entries",
 ]
@@ -81,6 +82,13 @@ class Ending:
 
 EntryStream: TypeAlias = Generator[Entries, None, Ending]
 """Yields blocks of entries and returns the ending."""
+
+
+def row_slices(rows: int, columns: int) -> Iterator[slice]:
+    """Cut the rows of a dense matrix into pieces of about `CELLS_AT_ONCE` cells."""
+    step = max(1, CELLS_AT_ONCE // max(1, columns))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
 
 
 def dense_entries(block: NDArray[Any], first_row: int) -> Entries:

@@ -8,7 +8,6 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,10 +36,6 @@ __all__ = [
 GZIP_MAGIC = b"\x1f\x8b"
 _LINE_FEED = ord("\n")
 _BLOCK_BYTES = 4 << 20
-
-# Compressed bytes that are read at a time, and what is made of them at most.
-_ZIPPED_BYTES = 1 << 18
-_PIECE_BYTES = 1 << 20
 
 
 def reason(error: BaseException) -> str:
@@ -117,76 +112,20 @@ def open_raw(path: Path) -> io.BufferedReader:
 
 
 @contextmanager
-def open_bytes(path: Path, *, ahead: bool = False) -> Iterator[IO[bytes]]:
-    """Open a file for reading bytes; gzip is recognised by content and undone.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    ahead : bool
-        Whether it will be read to its end: gzip is then undone in a thread of its own.
-    """
-    with reading(path), open_raw(path) as raw, unzipped(raw, ahead=ahead) as stream:
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes; gzip is recognised by content and undone."""
+    with reading(path), open_raw(path) as raw, unzipped(raw) as stream:
         yield stream
 
 
 @contextmanager
-def unzipped(raw: Any, *, ahead: bool = False) -> Iterator[IO[bytes]]:
-    """Undo gzip, if the content of a buffered stream is gzipped; ``ahead`` as of `open_bytes`."""
+def unzipped(raw: Any) -> Iterator[IO[bytes]]:
+    """Undo gzip, if the content of a buffered stream is gzipped."""
     if raw.peek(2)[:2] != GZIP_MAGIC:
         yield raw
         return
-    pieces = _unzipped(raw)
-    with ThreadPoolExecutor(1) as pool:
-        yield io.BufferedReader(_Pieces(_soon(pieces, pool) if ahead else pieces), 1 << 20)
-
-
-def _unzipped(raw: IO[bytes]) -> Iterator[bytes]:
-    """Undo gzip, also of several files that were put one after the other."""
-    data = raw.read(_ZIPPED_BYTES)
-    while data:
-        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        while not member.eof:
-            if not data:
-                raise EOFError("it ends before the end of its content")
-            yield member.decompress(data, _PIECE_BYTES)
-            data = member.unconsumed_tail or member.unused_data
-            if not data:
-                data = raw.read(_ZIPPED_BYTES)
-        # Zeros may fill up the last block of a tape.
-        while data and not (data := data.lstrip(b"\0")):
-            data = raw.read(_ZIPPED_BYTES)
-
-
-def _soon(pieces: Iterator[bytes], pool: ThreadPoolExecutor) -> Iterator[bytes]:
-    """Yield pieces, each of them made while the one before is worked on."""
-    following = pool.submit(next, pieces, None)
-    while (piece := following.result()) is not None:
-        following = pool.submit(next, pieces, None)
-        yield piece
-
-
-class _Pieces(io.RawIOBase):
-    """A stream of bytes that come in pieces."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._piece = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._piece:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._piece = memoryview(piece)
-        count = min(len(buffer), len(self._piece))
-        buffer[:count] = self._piece[:count]
-        self._piece = self._piece[count:]
-        return count
+    with gzip.GzipFile(fileobj=raw) as zipped:
+        yield cast(IO[bytes], zipped)
 
 
 def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tuple[bytes, bool]:
@@ -247,7 +186,7 @@ def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
                 while quotes % 2 and (line := stream.readline()):
                     parts.append(line)
                     quotes += line.count(b'"')
-        except (EOFError, zlib.error) as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             lines += sum(map(count_lines, parts))
             raise EOFError(f"{reason(error)}; line {lines} is the last whole one") from error
         block = b"".join(parts)

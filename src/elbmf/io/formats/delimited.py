@@ -115,7 +115,7 @@ def _opened(
 ) -> Iterator[tuple[WideReader | PairReader, Iterator[tuple[int, bytes]]]]:
     """Open a file; gives its reader, and its blocks below the header with their first lines."""
     _check_options(options)
-    with open_bytes(path, ahead=True) as stream:
+    with open_bytes(path) as stream:
         blocks = DelimitedText(path, preferred, options["encoding"]).blocks(stream)
         line, block = next(blocks, (1, b""))
         if not block:

@@ -62,7 +62,7 @@ def stream_fimi(path: Path) -> EntryStream:
     codes = ItemCodes(path)
     lines = 0
     repeated = False
-    with open_bytes(path, ahead=True) as stream:
+    with open_bytes(path) as stream:
         for block in line_blocks(stream):
             rows, columns, count = codes.read(block, lines)
             yield Entries(rows + lines, columns)

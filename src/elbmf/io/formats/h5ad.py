@@ -15,12 +15,12 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.entries import (
-    CELLS_AT_ONCE,
     Ending,
     EntryStream,
     Take,
     compressed_entries,
     dense_entries,
+    row_slices,
 )
 from elbmf.io.files import reading, reason
 from elbmf.io.formats.format import Format
@@ -92,9 +92,8 @@ def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
                 yield entries.transposed() if by_columns else entries
         else:
             n, m = _dense_shape(path, node, layer or "X")
-            step = max(1, CELLS_AT_ONCE // max(1, m))
-            for start in range(0, n, step):
-                yield dense_entries(node[start : start + step], start)
+            for piece in row_slices(n, m):
+                yield dense_entries(node[piece], piece.start)
         return Ending((n, m), row_names, column_names)
 
 
@@ -133,9 +132,8 @@ def _read_matrix(path: Path, node: Any, name: str) -> Any:
         return checked_sparse(_SPARSE_KINDS[kind](parts, shape=shape))
     n, m = _dense_shape(path, node, name)
     builder = CsrBuilder(m)
-    step = max(1, CELLS_AT_ONCE // max(1, m))
-    for start in range(0, n, step):
-        builder.add(node[start : start + step])
+    for piece in row_slices(n, m):
+        builder.add(node[piece])
     return builder.build()
 
 

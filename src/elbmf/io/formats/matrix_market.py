@@ -82,7 +82,7 @@ def stream_matrix_market(path: Path) -> EntryStream:
     pattern = "pattern" in kind
     columns = [Column("row", "whole"), Column("column", "whole")]
     columns += [] if pattern else [Column("value", "decimal")]
-    with open_bytes(path, ahead=True) as stream:
+    with open_bytes(path) as stream:
         line, size = 0, b"%"
         while size.startswith(b"%") or (size and not size.strip()):
             line, size = line + 1, stream.readline()

@@ -18,13 +18,13 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.entries import (
-    CELLS_AT_ONCE,
     ENTRIES_AT_ONCE,
     Ending,
     EntryStream,
     Take,
     compressed_entries,
     dense_entries,
+    row_slices,
     stored_entries,
     table_entries,
 )
@@ -261,9 +261,8 @@ def read_npy(path: Path) -> LabelledMatrix:
         # Only the header says whether mapping is possible: it is not for objects or no cells.
         array = _checked_array(path, _mapped(path))
         builder = CsrBuilder(array.shape[1])
-        step = max(1, CELLS_AT_ONCE // max(1, array.shape[1]))
-        for start in range(0, array.shape[0], step):
-            builder.add(np.asarray(array[start : start + step]))
+        for piece in row_slices(*array.shape):
+            builder.add(np.asarray(array[piece]))
         return LabelledMatrix(builder.build())
 
 
@@ -279,13 +278,12 @@ def stream_npy(path: Path) -> EntryStream:
         shape, by_columns, dtype = _header(stream)
         _check_array(path, shape, dtype)
         lines, length = shape[::-1] if by_columns else shape
-        step = max(1, CELLS_AT_ONCE // max(1, length))
-        for start in range(0, lines, step):
-            size = min(step, lines - start) * length * dtype.itemsize
+        for piece in row_slices(lines, length):
+            size = (piece.stop - piece.start) * length * dtype.itemsize
             data = stream.read(size)
             if len(data) < size:
                 raise ValueError("there are fewer cells than its header says")
-            entries = dense_entries(np.frombuffer(data, dtype).reshape(-1, length), start)
+            entries = dense_entries(np.frombuffer(data, dtype).reshape(-1, length), piece.start)
             yield entries.transposed() if by_columns else entries
         return Ending((shape[0], shape[1]))
 
@@ -313,9 +311,8 @@ def write_npy(stream: IO[bytes], table: LabelledMatrix) -> None:
     descr = np.lib.format.dtype_to_descr(values.dtype)
     header = {"descr": descr, "fortran_order": False, "shape": table.shape}
     np.lib.format.write_array_header_1_0(stream, header)
-    step = max(1, CELLS_AT_ONCE // max(1, table.shape[1]))
-    for start in range(0, table.shape[0], step):
-        stream.write(values[start : start + step].toarray().tobytes())
+    for piece in row_slices(*table.shape):
+        stream.write(values[piece].toarray().tobytes())
 
 
 NPZ = Format(

@@ -27,6 +27,7 @@ from elbmf.io.entries import (
     Entries,
     EntryStream,
     dense_entries,
+    row_slices,
     table_entries,
 )
 from elbmf.io.files import reading, reason
@@ -339,14 +340,14 @@ def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wi
     if table.row_names is not None:
         fields.insert(0, pyarrow.field("row", pyarrow.string()))
     schema = pyarrow.schema(fields)
-    step = max(1, min(_ROWS_PER_GROUP, CELLS_AT_ONCE // max(1, width)))
     with parquet.ParquetWriter(stream, schema) as writer:
-        for start in range(0, rows, step):
-            dense = table.values[start : start + step].toarray(order="F")
+        # The row groups of a narrow table have not more rows than usual.
+        for piece in row_slices(rows, max(width, CELLS_AT_ONCE // _ROWS_PER_GROUP)):
+            dense = table.values[piece].toarray(order="F")
             # "From pandas" means that NaN becomes null, as missing values are noted here.
             arrays = [pyarrow.array(dense[:, j], from_pandas=True) for j in range(width)]
             if table.row_names is not None:
-                arrays.insert(0, pyarrow.array(table.row_names[start : start + step]))
+                arrays.insert(0, pyarrow.array(table.row_names[piece]))
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
