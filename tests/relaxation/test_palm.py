@@ -95,7 +95,7 @@ def small_slabs(monkeypatch):
     monkeypatch.setattr("elbmf.relaxation.slabs._ONES_PER_SLAB", 20)
     monkeypatch.setattr("elbmf.relaxation.slabs._ONES_PER_RESIDENT", 1)
     monkeypatch.setattr("elbmf.relaxation.slabs._LINES_PER_BYTE_SLAB", 10)
-    monkeypatch.setattr("elbmf.relaxation.slab._NUMBERS_IN_BLOCK", 64)
+    monkeypatch.setattr("elbmf.relaxation.slabs._NUMBERS_IN_BLOCK", 64)
 
 
 def assert_weighted(A, mask, omega, k, epochs, seed=0, beta=0.0, balance=False, rate=1.05, **how):
