@@ -8,9 +8,9 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
 
-# One minute, once the kernels are compiled: properties of every layer from packed words to factors,
-# the contract of estimators, and that rooms, layers and the documentation's links hold.
-QUICK := tests/test_package.py tests/utils tests/kernels tests/boolean tests/relaxation tests/search
+# One minute, once the kernels are compiled: properties of Boolean algebra, relaxation, search and
+# criteria against their slow twins, and that the rooms are those of the map in the README.
+QUICK := tests/test_package.py tests/utils tests/kernels tests/boolean tests/relaxation tests/search tests/ranks
 QUICK_MARKERS := not slow and not cluster and not torch
 quick: $(VENV)/.core
 	$(BIN)/python -m pytest -q -m '$(QUICK_MARKERS)' $(PARALLEL) $(QUICK)

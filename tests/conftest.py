@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from elbmf.errors import MissingExtraError
 from strategies import TIMES
 
 # The first example of a test may compile a kernel: no deadline. The examples are the same in every
@@ -40,11 +41,26 @@ def lacking(marker):
     return missing and f"needs {', '.join(missing)}: pip install -e '.[{extra}]'"
 
 
+def all_is_there():
+    """Tell whether a package that is not there is an error, as in `make test`."""
+    return os.environ.get("ELBMF_EXTRAS") == "required"
+
+
 def pytest_configure(config):
-    """Refuse to skip anything where all is to be run, as in `make test`."""
     reasons = [reason for marker in NEEDS if (reason := lacking(marker))]
-    if reasons and os.environ.get("ELBMF_EXTRAS") == "required":
+    if reasons and all_is_there():
         raise pytest.UsageError("\n".join(reasons))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Skip what ends with the message that a package is not installed."""
+    try:
+        return (yield)
+    except MissingExtraError as error:
+        if all_is_there():
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks for groups

@@ -9,8 +9,14 @@ import pytest
 from elbmf.cli.text.matrix import matrix_figures
 from elbmf.io import FORMATS, LabelledMatrix, read, write
 
+_NEED_PACKAGES = {"parquet", "h5ad"}
+EVERY_FORMAT = [
+    pytest.param(known, id=known.name, marks=[pytest.mark.formats] * (known.name in _NEED_PACKAGES))
+    for known in FORMATS
+]
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+
+@pytest.mark.parametrize("known", EVERY_FORMAT)
 def test_convert_to_every_format_and_back(elbmf: Any, known: Any) -> None:
     there = f"there{known.suffixes[0]}"
     result = elbmf("convert", "tiles.csv", there)
@@ -90,7 +96,7 @@ def test_convert_never_replaces_what_it_reads(elbmf: Any, output: str) -> None:
     assert Path("tiles.csv").read_bytes() == before
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@pytest.mark.parametrize("known", EVERY_FORMAT)
 @pytest.mark.parametrize("flags", [(), ("--binarize", 4)])
 def test_convert_does_not_make_zeros_of_missing_cells(elbmf: Any, known: Any, flags: Any) -> None:
     expected = [[5, np.nan], [0, 7]] if not flags else [[1, np.nan], [0, 1]]

@@ -50,7 +50,8 @@ def test_more_sets_than_are_shown(elbmf: Any, model: str) -> None:
 
 def _written(path: str) -> list[dict[str, Any]]:
     if path.endswith(".parquet"):
-        parquet = pytest.importorskip("pyarrow.parquet")
+        from pyarrow import parquet
+
         return parquet.read_table(path).to_pylist()
     if path.endswith(".json"):
         return json.loads(Path(path).read_text())
@@ -58,7 +59,9 @@ def _written(path: str) -> list[dict[str, Any]]:
         return list(csv.DictReader(stream, delimiter="\t" if path.endswith("tsv") else ","))
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet"])
+@pytest.mark.parametrize(
+    "suffix", ["csv", "tsv", "json", pytest.param("parquet", marks=pytest.mark.formats)]
+)
 def test_tables_of_enrichments(elbmf: Any, model: str, suffix: str) -> None:
     flags = ["--sets", "sets.gmt", "--max-adjusted-p", 1, "-o", f"table.{suffix}", "--json"]
     result = elbmf("enrich", model, *flags)

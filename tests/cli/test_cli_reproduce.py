@@ -24,6 +24,7 @@ def test_the_list_names_each_experiment_and_what_it_shows(elbmf: Any) -> None:
     assert " Table 1 " in result.out
 
 
+@pytest.mark.formats
 def test_an_experiment_writes_tables_figures_and_a_page(elbmf: Any) -> None:
     result = elbmf("reproduce", "regularizers", "--quick", "--page", "claims.md")
     assert result.code == 0
@@ -47,6 +48,7 @@ def test_an_experiment_writes_tables_figures_and_a_page(elbmf: Any) -> None:
     elbmf("reproduce", "noise", "--draw-only").assert_error("nothing was measured there of noise")
 
 
+@pytest.mark.formats
 def test_an_interrupted_run_says_how_to_go_on(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     real = regularizers.EXPERIMENT
 
@@ -81,6 +83,7 @@ def test_what_is_wrong_is_told_before_anything_is_measured(elbmf: Any) -> None:
     assert not Path("reproduced").exists()
 
 
+@pytest.mark.formats
 def test_data_is_looked_for_where_it_is_prepared(
     elbmf: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
