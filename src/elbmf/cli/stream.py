@@ -18,7 +18,7 @@ from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import READ_OPTIONS, at_least_one
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import save
-from elbmf.cli.progress import StreamProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.tables import figures
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
@@ -122,7 +122,7 @@ class _Learner:
         self._estimator = estimator
         self._console = console
         self._noted = noted_parameters(estimator)
-        self._progress = StreamProgress(console)
+        self._progress = ProgressLine(console)
         self._began = time.perf_counter()
         self._ones = self._missing = 0
         self._last: sparse.csr_array | None = None
@@ -164,7 +164,7 @@ class _Learner:
         self._missing += missing
         self._ones += batch.nnz - missing
         _LOG.info("%d rows", estimator.n_rows_seen_)
-        self._progress(estimator.n_rows_seen_, self._loss_of_last)
+        self._progress.streamed(estimator.n_rows_seen_, self._loss_of_last)
 
     def _loss_of_last(self) -> float | None:
         if self._last is None or not self._last.nnz:

@@ -21,7 +21,7 @@ from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
 from elbmf.ranks.kept import StepFolder
-from elbmf.ranks.path import MOST_SCANNED, FinishedSteps, Progress, RankPath
+from elbmf.ranks.path import MOST_SCANNED, FinishedSteps, RankPath, RankProgress
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
 
@@ -68,7 +68,7 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         A folder for finished steps. A search that was interrupted goes on from there when it is
         called again with the same data and parameters.
     callback : callable, optional
-        Called with a `elbmf.ranks.path.Progress` after each step.
+        Called with a `elbmf.ranks.path.RankProgress` after each step.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         every: bool | Literal["auto"] = "auto",
         holdout: float | None = None,
         checkpoint: Any = None,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callable[[RankProgress], Any] | None = None,
     ) -> None:
         self.estimator = estimator
         self.max_components = max_components
@@ -176,7 +176,7 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         if self.criterion == HELD_OUT and self.holdout is None:
             raise InputError("criterion='held_out' needs cells to hold out: set holdout=0.1.")
 
-    def _observe_held_out(self, progress: Progress) -> None:
+    def _observe_held_out(self, progress: RankProgress) -> None:
         if self.callback is not None:
             self.callback(replace(progress, held_out=True))
 

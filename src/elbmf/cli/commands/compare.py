@@ -16,7 +16,7 @@ from elbmf.cli.config import read_config
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_binarize, add_reader_options, boolean, read_matrix
 from elbmf.cli.outputs import check_picture, check_table
-from elbmf.cli.progress import ComparisonProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.comparison import Comparison, Result, ranked
 from elbmf.comparison.entrants import chosen_names
 from elbmf.errors import InputError
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         parameters=parameters,
         truth=truth,
         refine=args.refine,
-        callback=ComparisonProgress(console, A.ones),
+        callback=ProgressLine(console, A.ones).comparison,
         **common,
     )
     results: list[Result] = []

@@ -15,7 +15,7 @@ from elbmf.cli.matrices import (
     reader_options,
 )
 from elbmf.cli.outputs import check_other_file, writable_format
-from elbmf.cli.progress import FileProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.errors import InputError
 from elbmf.io import (
     DEFAULT_MEMORY,
@@ -121,7 +121,7 @@ def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
                 f"{args.data}: taken for pairs, a row and a column in each line; with --layout "
                 "wide, it is taken for a table."
             )
-    progress = FileProgress(console)
+    progress = ProgressLine(console)
     with watching(progress.read), ending_well():
         A = to_folder(
             args.data,

@@ -10,7 +10,7 @@ from typing import Any
 from elbmf.cli import solver_flags
 from elbmf.cli.console import Console
 from elbmf.cli.outputs import check_other_file
-from elbmf.cli.progress import FileProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.tables import figures, table
 from elbmf.cli.wording import flag
 from elbmf.errors import InputError
@@ -166,7 +166,7 @@ def _prepare(data_set: DataSet, args: argparse.Namespace, console: Console) -> N
         raise InputError(f"{data_set.name}: {asked}\n{_how_to_prepare(data_set)}")
     if args.source is not None and args.download:
         raise InputError("--from and --download exclude each other. Leave one of them out.")
-    progress = FileProgress(console)
+    progress = ProgressLine(console)
     if args.source is None:
         console.note(f"Terms of the owner: {data_set.access}")
         source, *_ = [

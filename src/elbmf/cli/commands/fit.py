@@ -18,7 +18,7 @@ from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.matrices import add_reader_options, learned_boolean, within_memory
 from elbmf.cli.notes import command_line, draw_seed, whereabouts
 from elbmf.cli.outputs import check_folder, save
-from elbmf.cli.progress import Progress
+from elbmf.cli.progress import ProgressLine
 from elbmf.estimators import METHODS, BooleanFactorizer
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import LabelledMatrix, SavedModel
@@ -158,10 +158,10 @@ def fitted_model(
     """
     draw_seed(estimator)
     noted = noted_parameters(estimator)
-    progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
+    progress = ProgressLine(console, A.ones, many_ranks=estimator.n_components == "auto")
 
     def observe(report: FitProgress) -> bool:
-        progress(report)
+        progress.fit(report)
         return interrupt.requested
 
     # The threshold was applied when A was made.

@@ -15,7 +15,7 @@ from elbmf.cli.matrices import add_reader_options, learned_boolean, read_matrix
 from elbmf.cli.models import CHOSEN, RANKS
 from elbmf.cli.notes import command_line, whereabouts
 from elbmf.cli.outputs import check_folder, check_picture, save
-from elbmf.cli.progress import RankProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators import METHODS
 from elbmf.estimators.rank_search import RankSearch
@@ -96,9 +96,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _clear(folder)
     noted = noted_parameters(estimator)
     # The threshold was applied when A was made.
-    progress = RankProgress(console, A.ones)
-    estimator.set_params(binarize=None, callback=progress.iteration)
-    search.set_params(callback=progress.step)
+    progress = ProgressLine(console, A.ones)
+    estimator.set_params(binarize=None, callback=progress.rank_iteration)
+    search.set_params(callback=progress.rank_step)
     began = time.perf_counter()
     interrupted = _interrupted(search, A, folder)
     seconds = round(time.perf_counter() - began, 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 from elbmf.cli.console import Console
 from elbmf.cli.matrices import add_n_jobs
 from elbmf.cli.outputs import check_document
-from elbmf.cli.progress import ExperimentProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.tables import table
 from elbmf.errors import InputError
 from elbmf.paper.catalog import data_folder
@@ -125,13 +125,13 @@ def _run(
     )
     for experiment in experiments:  # before hours of work, not after
         Store(folder / experiment.name, settings, afresh=args.overwrite)
-    progress = ExperimentProgress(console)
+    progress = ProgressLine(console)
     outcomes: list[Outcome] = []
     for experiment in experiments:
         console.note(f"{experiment.shows}: {experiment.title} …")
         try:
             outcome = run_experiment(
-                experiment, settings, folder / experiment.name, callback=progress
+                experiment, settings, folder / experiment.name, callback=progress.experiment
             )
         except KeyboardInterrupt:
             console.status("")
