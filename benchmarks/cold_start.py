@@ -28,7 +28,7 @@ rows = ["," + ",".join(f"c{j}" for j in range(12))]
 rows += [f"r{i}," + ",".join(str(int(i % 5 == j % 5)) for j in range(12)) for i in range(40)]
 pathlib.Path("table.csv").write_text("\\n".join(rows) + "\\n")
 with contextlib.redirect_stdout(io.StringIO()):
-    main(["fit", "table.csv", "-k", "3", "-o", "result", "--seed", "0"])
+    main(["fit", "table.csv", "-k", "3", "-o", "result", "--seed", "0", "--overwrite"])
 """,
 }
 

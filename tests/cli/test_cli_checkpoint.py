@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elbmf.cli.progress import Progress
+from elbmf.cli.progress import ProgressLine
 from elbmf.estimators.checkpoints import has_checkpoint
 from elbmf.io import load_model
 
@@ -31,7 +31,7 @@ def kill(monkeypatch, elbmf):
                 raise Killed
 
         with monkeypatch.context() as patched:
-            patched.setattr(Progress, "__call__", count)
+            patched.setattr(ProgressLine, "fit", count)
             # As many checkpoints as asked for, whatever they take.
             patched.setattr("elbmf.estimators.resuming._MOST_TIME", 1)
             with pytest.raises(Killed):
@@ -118,7 +118,7 @@ def test_a_result_that_was_not_saved_is_there_at_once(elbmf, kill, monkeypatch):
         with pytest.raises(Killed):
             elbmf(*FIT, *KEPT)
     with monkeypatch.context() as patched:
-        patched.setattr(Progress, "__call__", fail)
+        patched.setattr(ProgressLine, "fit", fail)
         assert elbmf(*FIT, *KEPT, "--resume").code == 0
 
 
@@ -150,14 +150,14 @@ def test_the_number_of_components_is_looked_for_step_by_step(elbmf, kill):
 def test_ctrl_c_leaves_a_checkpoint(elbmf, monkeypatch):
     assert elbmf(*FIT[:-1], "unbroken", "--seed", 3).code == 0
     with monkeypatch.context() as patched:
-        progress = Progress.__call__
+        progress = ProgressLine.fit
 
         def interrupted(self, report):
             progress(self, report)
             if self.iterations == 4:
                 signal.raise_signal(signal.SIGINT)
 
-        patched.setattr(Progress, "__call__", interrupted)
+        patched.setattr(ProgressLine, "fit", interrupted)
         result = elbmf(*FIT, "--seed", 3, *KEPT)
     assert result.code == 130
     assert "The same command with --resume --overwrite goes on from there" in result.err

@@ -12,9 +12,9 @@ from scipy import sparse
 
 from elbmf import Asso, GreConD
 from elbmf.boolean.metrics import recall
-from elbmf.cli.progress import ComparisonProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.text import comparison as text
-from elbmf.comparison import Progress, Result
+from elbmf.comparison import ComparisonProgress, Result
 from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS
 from elbmf.io import LabelledMatrix, write
@@ -185,7 +185,8 @@ def test_the_line_of_progress(monkeypatch: pytest.MonkeyPatch, begun: bool) -> N
     monkeypatch.setenv("COLUMNS", "100")
     console = Terminal()
     report = FitProgress(iteration=2, loss=50.0, seconds=1.0, stage="component", progress=0.5)
-    ComparisonProgress(console, ones=100)(Progress("asso", 2, 3, report if begun else None))
+    progress = ComparisonProgress("asso", 2, 3, report if begun else None)
+    ProgressLine(console, ones=100).comparison(progress)
     told = "component 2  relative loss 0.5000" if begun else "preparing …"
     bar = "##########.........." if begun else "#######............."
     assert console.lines[-1] == f"[{bar}] asso (2 of 3)  {told}"

@@ -11,7 +11,7 @@ import pytest
 
 from elbmf import ELBMF
 from elbmf.cli.interrupt import Interrupt
-from elbmf.cli.progress import Progress
+from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
 from elbmf.relaxation.palm import State
 from terminals import Terminal
@@ -73,11 +73,11 @@ def _start_fit(start: Any, noise: Path, then: str) -> Any:
     (folder / "sitecustomize.py").write_text(
         "import pathlib, time\n"
         "from elbmf.cli import progress\n"
-        "observe = progress.Progress.__call__\n"
+        "observe = progress.ProgressLine.fit\n"
         "def tell(self, state):\n"
         f"    pathlib.Path({str(folder / 'told')!r}).touch()\n"
         f"    return {then}\n"
-        "progress.Progress.__call__ = tell\n"
+        "progress.ProgressLine.fit = tell\n"
     )
     command = ("fit", noise, *ENDLESS, "-o", folder / "out", "-v")
     process = start(*command, pythonpath=str(folder))
@@ -119,14 +119,14 @@ def test_a_second_interrupt_ends_at_once(start: Any, tmp_path: Path, noise: Path
 
 
 def test_an_interrupt_in_this_process(elbmf: Any, noise: Path, monkeypatch: Any) -> None:
-    observe, before = Progress.__call__, signal.getsignal(signal.SIGINT)
+    observe, before = ProgressLine.fit, signal.getsignal(signal.SIGINT)
 
-    def interrupting(self: Progress, state: State) -> None:
+    def interrupting(self: ProgressLine, state: State) -> None:
         observe(self, state)
         if state.iteration == 3:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Progress, "__call__", interrupting)
+    monkeypatch.setattr(ProgressLine, "fit", interrupting)
     result = elbmf("fit", noise, *ENDLESS, "-o", "out", "--json")
     assert result.code == 130
     assert result.json["interrupted"] is True
@@ -195,7 +195,7 @@ def _state(epoch: int, progress: float = 0.0) -> Any:
 def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     console = Terminal()
-    Progress(console, ones=100)(_state(5, progress=0.5))
+    ProgressLine(console, ones=100).fit(_state(5, progress=0.5))
     text = "epoch 5  relative loss 0.5000  gap 2.50e-01  10 s left"
     assert console.lines[-1] == bar + text
 
@@ -203,5 +203,5 @@ def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "24")
     console = Terminal()
-    Progress(console, ones=0)(_state(5))
+    ProgressLine(console, ones=0).fit(_state(5))
     assert console.lines[-1] == "epoch 5  relative loss "[:23]

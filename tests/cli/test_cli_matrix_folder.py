@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elbmf.cli import reading
-from elbmf.cli.progress import FileProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.io import convert, read, to_folder
 from elbmf.matrix.on_disk import DiskMatrix
 from terminals import Terminal
@@ -116,7 +116,7 @@ def test_signals_leave_nothing(
 
 def test_sorting_is_shown() -> None:
     terminal = Terminal()
-    FileProgress(terminal).sorted("rows", 1000, 4000)
+    ProgressLine(terminal).sorted("rows", 1000, 4000)
     assert terminal.lines[-1].endswith("sorting rows  1,000 of 4,000 entries")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from elbmf import ELBMF, RankSearch
-from elbmf.cli.progress import RankProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.text import ranks as text
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
@@ -298,14 +298,14 @@ def test_the_data_is_never_replaced(elbmf: Any) -> None:
 
 def _interrupt_at(monkeypatch: Any, count: int) -> None:
     """Press Ctrl-C after so many steps."""
-    observe = RankProgress.step
+    observe = ProgressLine.rank_step
 
-    def interrupting(self: RankProgress, progress: ranks.Progress) -> None:
+    def interrupting(self: ProgressLine, progress: ranks.RankProgress) -> None:
         observe(self, progress)
         if progress.done == count:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(RankProgress, "step", interrupting)
+    monkeypatch.setattr(ProgressLine, "rank_step", interrupting)
 
 
 @pytest.mark.parametrize("count", [1, 4, 9])
@@ -416,9 +416,9 @@ def test_the_line_of_progress(monkeypatch: Any) -> None:
 
     monkeypatch.setenv("COLUMNS", "100")
     console: Any = Terminal()
-    progress = RankProgress(console, ones=100)
+    progress = ProgressLine(console, ones=100)
     assert console.line == "preparing …"
-    progress.step(ranks.Progress(ranks.Step("grow", 4, 5), 10, 40, 25))
+    progress.rank_step(ranks.RankProgress(ranks.Step("grow", 4, 5), 10, 40, 25))
     assert console.line == "[#####...............] 10 of 40 steps  rank 5  relative loss 0.2500"
 
 
@@ -473,16 +473,15 @@ def test_fit_with_the_number_of_components_chosen(elbmf: Any) -> None:
 
 
 def test_an_interrupt_while_the_number_is_chosen(elbmf: Any, monkeypatch: Any) -> None:
-    from elbmf.cli.progress import Progress
 
-    observe = Progress.__call__
+    observe = ProgressLine.fit
 
-    def interrupting(self: Progress, state: Any) -> None:
+    def interrupting(self: ProgressLine, state: Any) -> None:
         observe(self, state)
         if self.iterations == 300 and state.stage == "epoch":
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Progress, "__call__", interrupting)
+    monkeypatch.setattr(ProgressLine, "fit", interrupting)
     result = elbmf("fit", "groups.npz", "-k", "auto", "--seed", 0, *QUICK, "-o", "out")
     assert result.code == 130
     assert "Interrupted after epoch 300: saved what was found so far to out\n" in result.err

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from elbmf.cli.progress import ExperimentProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.io.records import read_parquet_records
 from elbmf.paper.experiments import regularizers
 from elbmf.paper.experiments.registry import EXPERIMENTS
-from elbmf.paper.experiments.running import Progress
+from elbmf.paper.experiments.running import ExperimentProgress
 from terminals import Terminal
 
 
@@ -98,5 +98,6 @@ def test_data_is_looked_for_where_it_is_prepared(
 
 def test_progress_names_the_task() -> None:
     terminal = Terminal()
-    ExperimentProgress(terminal)(Progress("noise", {"noise": 0.1, "draw": 2}, 3, 12))
+    progress = ExperimentProgress("noise", {"noise": 0.1, "draw": 2}, 3, 12)
+    ProgressLine(terminal).experiment(progress)
     assert "noise: 3 of 12 tasks  noise 0.1, draw 2" in terminal.lines[-1]

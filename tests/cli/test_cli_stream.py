@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elbmf.cli.progress import StreamProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
 from terminals import Terminal
 from waiting import PATIENCE
@@ -145,8 +145,8 @@ def test_ctrl_c_while_waiting_for_rows_saves_what_came(start: Any, tmp_path: Pat
 
 def test_progress_tells_rows_and_loss():
     console = Terminal()
-    progress = StreamProgress(console)
-    progress(1234, lambda: 0.25)
+    progress = ProgressLine(console)
+    progress.streamed(1234, lambda: 0.25)
     assert any("1,234 rows  relative loss of the last 0.2500" in line for line in console.lines)
 
 

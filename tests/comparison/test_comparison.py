@@ -10,7 +10,7 @@ from scipy import sparse
 from elbmf import ELBMF, Asso, GreConD, compare
 from elbmf.binarizers import ZScoreBinarizer
 from elbmf.boolean.metrics import measures
-from elbmf.comparison import Comparison, Progress, Result, ranked
+from elbmf.comparison import Comparison, ComparisonProgress, Result, ranked
 from elbmf.comparison.child import small_like
 from elbmf.comparison.handover import Job, save_data
 from elbmf.datasets import make_tiles
@@ -31,7 +31,7 @@ PARAMETERS = {"elbmf": {"max_iter": 30, "effort": 0}, "asso": {"threshold": 0.5}
 @pytest.fixture(scope="module")
 def compared():
     """Results by name, their order and what was reported."""
-    seen: list[Progress] = []
+    seen: list[ComparisonProgress] = []
     results = compare(
         TILES.A,
         4,

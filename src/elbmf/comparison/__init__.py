@@ -4,7 +4,7 @@ Each method runs in a process of its own, one after the other: what one of them 
 all memory or to hang, is no harm to the others, and memory and time are its own.
 """
 
-from elbmf.comparison.compare import Comparison, Progress, compare
+from elbmf.comparison.compare import Comparison, ComparisonProgress, compare
 from elbmf.comparison.results import Result, ranked
 
-__all__ = ["Comparison", "Progress", "Result", "compare", "ranked"]
+__all__ = ["Comparison", "ComparisonProgress", "Result", "compare", "ranked"]

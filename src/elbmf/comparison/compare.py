@@ -18,14 +18,14 @@ from elbmf.estimators.given import read_matrix
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
-__all__ = ["Comparison", "Progress", "compare"]
+__all__ = ["Comparison", "ComparisonProgress", "compare"]
 
 # How long a method may take to end after it was asked to: at least, and in shares of the limit.
 _LEAST_GRACE, _GRACE = 5.0, 0.5
 
 
 @dataclass(frozen=True)
-class Progress:
+class ComparisonProgress:
     """How far a comparison is.
 
     Parameters
@@ -83,7 +83,7 @@ callback, n_jobs, random_state
         grace: float | None = None,
         missing: Any = None,
         binarize: Binarize = None,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callable[[ComparisonProgress], Any] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -128,7 +128,9 @@ callback, n_jobs, random_state
                     report: FitProgress | None, method: str = method, number: int = number
                 ) -> None:
                     if self._callback is not None:
-                        self._callback(Progress(method, number, len(self.estimators), report))
+                        self._callback(
+                            ComparisonProgress(method, number, len(self.estimators), report)
+                        )
 
                 observe(None)
                 yield track.run(method, estimator, observe)
@@ -146,7 +148,7 @@ def compare(
     grace: float | None = None,
     missing: Any = None,
     binarize: Binarize = None,
-    callback: Callable[[Progress], Any] | None = None,
+    callback: Callable[[ComparisonProgress], Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> list[Result]:
@@ -184,7 +186,7 @@ def compare(
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
-        Called with a `Progress` now and then.
+        Called with a `ComparisonProgress` now and then.
     n_jobs : int, optional
         Threads of each method. All cores by default, and for -1.
     random_state : int, RandomState instance or None

@@ -20,7 +20,7 @@ from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
 from elbmf.ranks.kept import StepFolder
-from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, Progress, RankPath
+from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
 from elbmf.utils.seeds import seed_of
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
@@ -78,7 +78,7 @@ default="mdl"
         A folder for finished steps. A search that was interrupted goes on from there when it is
         called again with the same data and parameters.
     callback : callable, optional
-        Called with a `elbmf.ranks.path.Progress` after each step.
+        Called with a `elbmf.ranks.path.RankProgress` after each step.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ default="mdl"
         every: bool | Literal["auto"] = "auto",
         holdout: float | None = None,
         checkpoint: Any = None,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callable[[RankProgress], Any] | None = None,
     ) -> None:
         self.estimator = estimator
         self.max_components = max_components
@@ -191,7 +191,7 @@ default="mdl"
                 ".",
             )
 
-    def _observe_held_out(self, progress: Progress) -> None:
+    def _observe_held_out(self, progress: RankProgress) -> None:
         if self.callback is not None:
             self.callback(replace(progress, held_out=True))
 

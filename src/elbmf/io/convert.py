@@ -47,7 +47,7 @@ from elbmf.utils.sizes import bytes_of
 
 __all__ = ["DEFAULT_MEMORY", "to_folder"]
 
-Progress: TypeAlias = Callable[[str, int, int], None]
+SortingObserver: TypeAlias = Callable[[str, int, int], None]
 """Told what is sorted, how many entries are done, and how many there are."""
 
 DEFAULT_MEMORY = "100MB"
@@ -71,7 +71,7 @@ def to_folder(
     format: str | None = None,
     binarize: Binarize = None,
     memory_limit: float | str = DEFAULT_MEMORY,
-    progress: Progress | None = None,
+    progress: SortingObserver | None = None,
     **options: Any,
 ) -> DiskMatrix:
     r"""Write a matrix file as a matrix folder, without having the matrix in memory.
@@ -174,7 +174,7 @@ class _Conversion:
         writer: FolderWriter,
         binarize: Any,
         limit: int,
-        progress: Progress | None,
+        progress: SortingObserver | None,
     ) -> None:
         self._path = path
         self._progress = progress

@@ -6,7 +6,7 @@ word); *component_bits* are the columns of one component (m bits, m/64 words).
 
 import numpy as np
 
-from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.compiling import kernel
 from elbmf.kernels.intrinsics import popcount
 
 __all__ = [
@@ -132,7 +132,7 @@ def fresh_cells(memberships, repeats, low, high, component_bits, taken, l, count
                 counts[other] += repeats[i] * total
 
 
-@helper(allocates=False)
+@kernel(inline="always")
 def _unite(membership, component_bits, union):
     """OR the packed lines of the components that are on; return how many are."""
     count = 0

@@ -7,9 +7,12 @@ what calls it. Where nothing can be kept, as in a read-only installation without
 each process compiles anew.
 """
 
+import gc
 import hashlib
 import logging
 import re
+import sys
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,7 +22,15 @@ from numba import njit, typeof, types
 from numba.core import cgutils, event
 from numba.extending import intrinsic
 
-__all__ = ["CompileTimer", "address_of", "call_at", "helper", "kernel", "source_files"]
+__all__ = [
+    "CompileTimer",
+    "address_of",
+    "call_at",
+    "compiling_seconds",
+    "helper",
+    "kernel",
+    "source_files",
+]
 
 _LOG = logging.getLogger(__name__)
 
@@ -135,6 +146,67 @@ def call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
     return types.int64(types.int64, arguments), codegen
 
 
+class _CompileClock(event.Listener):
+    """Adds up how long kernels are compiled, and says once that they are."""
+
+    def __init__(self) -> None:
+        self._before = 0.0
+        self._began: float | None = None
+        self._depth = 0
+        self._collects = False
+        self._told = False
+
+    @property
+    def seconds(self) -> float:
+        """Up to now."""
+        began = self._began
+        return self._before + (0.0 if began is None else time.perf_counter() - began)
+
+    def on_start(self, event: Any) -> None:
+        """Take note of a function that begins to be compiled, maybe for another one."""
+        if self._depth == 0:
+            self._began = time.perf_counter()
+            # A compiler makes millions of objects and little garbage: looking for it takes a sixth
+            # of the time.
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+        if self.seconds > _SECONDS_IN_SILENCE and not self._told:
+            self._told = True
+            _tell("compiling kernels, once: about 20 s")
+
+    def on_end(self, event: Any) -> None:
+        """Take note of a function that is compiled."""
+        self._depth -= 1
+        if self._depth == 0:
+            self._before, self._began = self.seconds, None
+            if self._collects:
+                gc.enable()
+
+
+# Less than this is not worth mentioning.
+_SECONDS_IN_SILENCE = 1.0
+
+
+def _tell(text: str) -> None:
+    """Write to stderr where somebody is watching and nobody listens to the log, else to that."""
+    watched = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+    if watched and not _LOG.isEnabledFor(logging.INFO):
+        sys.stderr.write(f"elbmf: {text}\n")
+        sys.stderr.flush()
+    else:
+        _LOG.info(text)
+
+
+_CLOCK = _CompileClock()
+event.register("numba:compile", _CLOCK)
+
+
+def compiling_seconds() -> float:
+    """Return how long this process has been compiling; loading what is kept does not count."""
+    return _CLOCK.seconds
+
+
 class CompileTimer:
     """Measures how long kernels are compiled within a context.
 
@@ -146,15 +218,10 @@ class CompileTimer:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self._listening: Any = None
 
     def __enter__(self) -> Self:
-        self._listening = event.install_timer("numba:compile", self._note)
-        self._listening.__enter__()
+        self._before = compiling_seconds()
         return self
 
     def __exit__(self, *failure: Any) -> None:
-        self._listening.__exit__(*failure)
-
-    def _note(self, seconds: float) -> None:
-        self.seconds = seconds
+        self.seconds = compiling_seconds() - self._before

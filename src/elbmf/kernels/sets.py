@@ -48,6 +48,16 @@ class Bits(NamedTuple):
     pending: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     stale: NDArray[np.uint64]
 
+    def copy(self) -> "Bits":
+        """Copy all arrays."""
+        memberships, component_bits, pending, stale = self
+        return Bits(
+            (memberships[0].copy(), memberships[1].copy()),
+            (component_bits[0].copy(), component_bits[1].copy()),
+            (pending[0].copy(), pending[1].copy()),
+            stale.copy(),
+        )
+
 
 @helper(allocates=False, forceinline=True)
 def lowest(word):
@@ -123,12 +133,12 @@ def unite_from_each_on(component_bits, components, later, member=None):
 
 
 @helper(allocates=False, forceinline=True)
-def count_fresh(row, packed, covered, later=None):
+def count_fresh(row, packed, covered, later):
     """Count the ones, and all cells, of a packed set that are not covered, nor will be later."""
     ones = 0
     cells = 0
     for w in range(row.shape[0]):
-        fresh = packed[w] & ~(covered[w] if later is None else covered[w] | later[w])
+        fresh = packed[w] & ~(covered[w] | later[w])
         ones += popcount(fresh & row[w])
         cells += popcount(fresh)
     return ones, cells

@@ -28,8 +28,8 @@ __all__ = [
     "FinishedSteps",
     "Nested",
     "Prefixes",
-    "Progress",
     "RankPath",
+    "RankProgress",
     "Refits",
     "Step",
     "Steps",
@@ -203,7 +203,7 @@ class Prefixes:
 
 
 @dataclass(frozen=True)
-class Progress:
+class RankProgress:
     """How far a path is.
 
     Parameters
@@ -239,7 +239,7 @@ class RankPath:
     finished : mutable mapping of Step to Factors or None, optional
         Steps that need not be done again; those that are done are added.
     observe : callable, optional
-        Called with the `Progress` after each step.
+        Called with the `RankProgress` after each step.
     n_jobs : int, optional
         Threads for counting.
 
@@ -255,7 +255,7 @@ class RankPath:
         steps: Steps,
         seed: int,
         finished: FinishedSteps | None = None,
-        observe: Callable[[Progress], Any] | None = None,
+        observe: Callable[[RankProgress], Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.A = A
@@ -391,7 +391,7 @@ class RankPath:
         self._done += 1
         if self._observe is not None:
             cost = self.factors[step.rank].cost
-            self._observe(Progress(step, self._done, max(self._total, self._done), cost))
+            self._observe(RankProgress(step, self._done, max(self._total, self._done), cost))
         return True
 
     def _do(self, step: Step, generator: np.random.Generator) -> Factors | None:

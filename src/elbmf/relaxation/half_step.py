@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from elbmf.relaxation.kernels import prox
 from elbmf.relaxation.kernels.half_step import gradient_step, half_step, settle
 from elbmf.relaxation.kernels.products import LANES
 from elbmf.relaxation.regularizers import Regularizer
@@ -296,10 +297,14 @@ class HalfStep:
             number(self.step),
         )
         operator, kappa, lam = self.regularizer.arguments(*self.strength, current.dtype)
-        if operator is not None:
-            return Tally(*half_step(*downhill, operator, kappa, lam, product, *scratch))
+        if operator == prox.ELB_EXACT:
+            return Tally(*half_step(*downhill, kappa, lam, product, *scratch))
         gradient_step(*downhill, product, *scratch)
-        fresh = self.regularizer.formula(np, product, kappa, lam)
+        fresh = product
+        if operator is None:
+            fresh = self.regularizer.formula(np, product, kappa, lam)
+        else:
+            prox.apply(operator, product.reshape(-1), kappa, lam)
         return Tally(*settle(current, np.ascontiguousarray(fresh, dtype=current.dtype)))
 
 

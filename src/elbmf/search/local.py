@@ -20,7 +20,7 @@ from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import address_of
 from elbmf.kernels.sets import Bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
-from elbmf.search.kernels.coordinate_descent import descend, share_cells
+from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
 from elbmf.search.kernels.lines import (
     Effort,
     Lines,
@@ -29,12 +29,13 @@ from elbmf.search.kernels.lines import (
     line_costs,
     pack_lines_into_words,
 )
-from elbmf.search.kernels.moves import shrink
+from elbmf.search.kernels.moves import Move, Trial, attempt, clear
 from elbmf.search.kernels.rows import Prices, Workspace
 from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
 
 __all__ = [
+    "MOST_TURNS",
     "NODES",
     "NODES_AT_LAST",
     "LocalSearch",
@@ -48,7 +49,7 @@ __all__ = [
 
 # What they mean, and what set them, is told in `elbmf.utils.tuning`.
 NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
-_MOST_TURNS = TUNING.most_turns
+MOST_TURNS = TUNING.most_turns
 _LARGE, _NEGLIGIBLE = TUNING.large, TUNING.negligible
 _PACKED_DENSITY = TUNING.packed_density
 
@@ -83,7 +84,7 @@ class LocalSearch:
         self.prices = Prices(self.weights.missed, self.weights.extra)
 
     @cached_property
-    def improve_lines(self) -> int:
+    def _improve_lines(self) -> int:
         """Address of the kernel of that name, compiled for this data."""
         mask, nothing = np.zeros(1, dtype=np.uint64), np.zeros((1, 1), dtype=np.uint64)
         workspace = Workspace.of(nothing, with_overlaps=False)
@@ -109,22 +110,13 @@ class LocalSearch:
 
         On very large data, until two turns in a row each gain less than one in 50 000 of the ones.
         """
-        most_turns = _MOST_TURNS if most_turns is None else most_turns
+        most_turns = MOST_TURNS if most_turns is None else most_turns
         effort = Effort(self.nodes)
         if self.A.ones < _ONES_FOR_THREADS:
-            workspaces = self.workspaces(factors.bits)
-            factors.cost -= descend(
-                self.improve_lines,
-                self.lines,
-                factors.bits,
-                factors.every,
-                self.prices,
-                effort,
-                0,
-                most_turns,
-                workspaces,
-            )
-            return work_in(workspaces)
+            trial = Trial.of(factors.bits)
+            _, gained, work = self.attempt(trial, factors.spare, Move(0), effort, most_turns, False)
+            factors.cost -= gained
+            return work
         work = 0
         negligible = negligible_gain(self.A, factors.n_slots)
         quiet = 0
@@ -136,23 +128,38 @@ class LocalSearch:
                 break
         return work
 
+    def attempt(
+        self, trial: Trial, spare: int, move: Move, effort: Effort, turns: int, quick: bool
+    ) -> tuple[int, int, int]:
+        """Make a move, see the kernel of that name; return the spare, the gain and the work."""
+        workspaces = self.workspaces(trial.bits)
+        given = (self._improve_lines, self.lines, trial, spare, move, self.prices, effort)
+        spare, gained = attempt(*given, turns, quick, workspaces)
+        return int(spare), int(gained), work_in(workspaces)
+
     def shrink(self, U: Bools, V: Bools, count: int) -> tuple[Bools, Bools, int]:
         """Drop components, each time the least useful as it stands, until so many are left.
 
         Returns the factors, and what it took.
         """
         factors = self.pack(U, V)
-        workspaces = self.workspaces(factors.bits)
+        bits, workspaces = factors.bits, self.workspaces(factors.bits)
         costs = np.empty(factors.n_slots, dtype=np.int64)
-        shrink(self.lines, factors.bits, count, self.prices, costs, workspaces)
+        used = factors.used()
+        for _ in range(int(used.sum()) - count):
+            drop_costs(self.lines, bits, -1, self.prices, costs, workspaces)
+            left = np.flatnonzero(used)
+            worst = int(left[np.argmin(costs[left])])
+            used[worst] = False
+            clear(bits, worst)
         U, V = factors.to_arrays()
-        kept = np.argsort(~factors.used(), kind="stable")[:count]
+        kept = np.argsort(~used, kind="stable")[:count]
         return U[:, kept], V[kept], work_in(workspaces)
 
     def settle(self, factors: PackedFactors) -> None:
         """Descend to where each row of U is what a new row would get, unless it has better."""
         self.descend(factors)
-        for _ in range(_MOST_TURNS):
+        for _ in range(MOST_TURNS):
             factors.bits.pending[0][:] = True
             changed, _, _ = self._turn(factors, 0, Effort(NODES_AT_LAST, afresh=True))
             if not changed:
@@ -161,9 +168,20 @@ class LocalSearch:
 
     def _turn(self, factors: PackedFactors, axis: int, effort: Effort) -> tuple[bool, int, int]:
         """Improve one side given the other; return whether it changed, the gain and the work."""
-        bits, lines = factors.bits, self.lines[axis]
-        component_bits = bits.component_bits[1 - axis]
-        k = factors.n_slots
+        threads = self.n_jobs if self.A.ones >= _ONES_FOR_THREADS else 1
+        changed, gained, work = self.improve(factors.bits, axis, factors.every, effort, threads)
+        factors.cost -= gained
+        return changed, gained, work
+
+    def improve(
+        self, bits: Bits, axis: int, free: Words, effort: Effort, threads: int | None = 1
+    ) -> tuple[bool, int, int]:
+        """Improve one side of some components given the other.
+
+        Returns whether it changed, the gain in cost, and the work.
+        """
+        lines, component_bits = self.lines[axis], bits.component_bits[1 - axis]
+        k = component_bits.shape[0]
         overlaps = np.empty((0, 0) if lines.words.size else (k, k), dtype=np.int64)
         if overlaps.size:
             share_cells(component_bits, overlaps)
@@ -171,30 +189,19 @@ class LocalSearch:
 
         def improve(low: int, high: int) -> tuple[int, Workspace]:
             workspace = Workspace.of(component_bits, with_overlaps=False)
+            mine = (bits.memberships[axis], bits.pending[axis], workspace)
             gained = improve_lines(
-                side,
-                low,
-                high,
-                factors.every,
-                bits.stale[axis],
-                self.prices,
-                effort,
-                bits.memberships[axis],
-                bits.pending[axis],
-                workspace,
+                side, low, high, free, bits.stale[axis], self.prices, effort, *mine
             )
             return gained, workspace
 
-        threads = self.n_jobs if self.A.ones >= _ONES_FOR_THREADS else 1
         gains, workspaces = zip(*over_ranges(improve, self.A.shape[axis], threads), strict=True)
-        gained = int(sum(gains))
         changed = np.bitwise_or.reduce([workspace.changed for workspace in workspaces])
         bits.stale[axis] = 0
         bits.stale[1 - axis] |= changed
         for l in np.flatnonzero(unpack(changed[None], k)[0]):
             gather_column(bits.memberships[axis], l, bits.component_bits[axis][l])
-        factors.cost -= gained
-        return bool(changed.any()), gained, work_in(workspaces)
+        return bool(changed.any()), int(sum(gains)), work_in(workspaces)
 
 
 def work_in(workspaces: Iterable[Workspace]) -> int:

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import PackedFactors
 from elbmf.boolean.product import Bools
 from elbmf.search.kernels.lines import Effort
-from elbmf.search.kernels.moves import Move, Trial, attempt, count_uncovered
-from elbmf.search.local import LocalSearch, work_in
+from elbmf.search.kernels.moves import Move, Trial, count_uncovered
+from elbmf.search.local import MOST_TURNS, LocalSearch
 from elbmf.utils.threads import available_cores
 from elbmf.utils.tuning import TUNING
 
@@ -47,6 +47,12 @@ _NEVER = np.iinfo(np.int64).max
 
 # Ones from which a move takes longer than handing it to a thread.
 _ONES_FOR_THREADS = 3000
+
+# Turns, one of each side, after which it shows what doing without a component costs.
+_TURNS_OF_A_TRIAL = 2
+
+# What it takes to copy the factors, for each line.
+_WORK_PER_COPIED_LINE = 8
 
 
 class Place(NamedTuple):
@@ -340,21 +346,11 @@ class Search:
         effort = Effort(local.nodes if nodes is None else nodes)
 
         def make(move: Move) -> tuple[PackedFactors, int]:
-            trial = Trial.of(factors.bits)
-            workspaces = local.workspaces(factors.bits)
-            spare, gained = attempt(
-                local.improve_lines,
-                local.lines,
-                trial,
-                factors.spare,
-                move,
-                local.prices,
-                effort,
-                quick,
-                workspaces,
-            )
-            made = PackedFactors(factors.shape, trial.bits, factors.cost - gained, int(spare))
-            return made, work_in(workspaces)
+            trial = Trial.of(factors.bits.copy(), local.A.ones)
+            turns = _TURNS_OF_A_TRIAL if quick else MOST_TURNS
+            spare, gained, work = local.attempt(trial, factors.spare, move, effort, turns, quick)
+            made = PackedFactors(factors.shape, trial.bits, factors.cost - gained, spare)
+            return made, work + _WORK_PER_COPIED_LINE * sum(factors.shape)
 
         made = list(self._pool.map(make, moves) if self._pool else map(make, moves))
         self.work += sum(work + _OVERHEAD for _, work in made)

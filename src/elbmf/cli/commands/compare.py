@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, run the methods, say what came out."""
-    from elbmf.cli.progress import ComparisonProgress
+    from elbmf.cli.progress import ProgressLine
     from elbmf.cli.running import comparison as running
     from elbmf.cli.writing import check_picture, check_table
     from elbmf.comparison import Comparison
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         parameters=parameters,
         truth=truth,
         refine=args.refine,
-        callback=ComparisonProgress(console, A.ones),
+        callback=ProgressLine(console, A.ones).comparison,
         **common,
     )
     results, finished = running.compared(comparison, console)

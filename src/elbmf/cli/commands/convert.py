@@ -83,7 +83,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
     from elbmf.binarizers import learns
-    from elbmf.cli.progress import FileProgress
+    from elbmf.cli.progress import ProgressLine
     from elbmf.io import format_of, to_folder
     from elbmf.io.files import watching
     from elbmf.io.formats import check_content
@@ -106,7 +106,7 @@ def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
                 f"{args.data}: taken for pairs, a row and a column in each line; with --layout "
                 "wide, it is taken for a table."
             )
-    progress = FileProgress(console)
+    progress = ProgressLine(console)
     with watching(progress.read), ending_well():
         A = to_folder(
             args.data,

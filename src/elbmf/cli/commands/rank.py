@@ -58,7 +58,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, search, save, say what came out."""
-    from elbmf.cli.progress import RankProgress
+    from elbmf.cli.progress import ProgressLine
     from elbmf.cli.reading import learned_boolean, read_matrix
     from elbmf.cli.running import ranks
     from elbmf.cli.running.fit import command_line
@@ -82,9 +82,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         ranks.clear(folder)
     noted = noted_parameters(estimator)
     # The threshold was applied when A was made.
-    progress = RankProgress(console, A.ones)
-    estimator.set_params(binarize=None, callback=progress.iteration)
-    search.set_params(callback=progress.step)
+    progress = ProgressLine(console, A.ones)
+    estimator.set_params(binarize=None, callback=progress.rank_iteration)
+    search.set_params(callback=progress.rank_step)
     began = time.perf_counter()
     finished = ranks.searched(search, A, folder)
     seconds = round(time.perf_counter() - began, 3)

@@ -8,7 +8,7 @@ from typing import Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.parameters import flag
-from elbmf.cli.progress import FileProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.text.tables import figures, table
 from elbmf.cli.writing import check_other_file
 from elbmf.errors import InputError
@@ -108,7 +108,7 @@ def prepare_one(
         raise InputError(f"{data_set.name}: {asked}\n{_how_to_prepare(data_set)}")
     if args.source is not None and args.download:
         raise InputError("--from and --download exclude each other. Leave one of them out.")
-    progress = FileProgress(console)
+    progress = ProgressLine(console)
     if args.source is None:
         console.note(f"Terms of the owner: {data_set.access}")
         source, *_ = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.progress import ExperimentProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.text.tables import table
 from elbmf.errors import InputError
 from elbmf.paper.catalog import data_folder
@@ -35,13 +35,13 @@ def run_all(
     )
     for experiment in experiments:  # before hours of work, not after
         Store(folder / experiment.name, settings, afresh=args.overwrite)
-    progress = ExperimentProgress(console)
+    progress = ProgressLine(console)
     outcomes: list[Outcome] = []
     for experiment in experiments:
         console.note(f"{experiment.shows}: {experiment.title} …")
         try:
             outcome = run_experiment(
-                experiment, settings, folder / experiment.name, callback=progress
+                experiment, settings, folder / experiment.name, callback=progress.experiment
             )
         except KeyboardInterrupt:
             console.status("")

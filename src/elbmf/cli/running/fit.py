@@ -15,7 +15,7 @@ from elbmf.binarizers import Binarize
 from elbmf.cli.console import Console
 from elbmf.cli.flags.matrix import reader_options
 from elbmf.cli.interrupt import Interrupt
-from elbmf.cli.progress import Progress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, within_memory
 from elbmf.cli.running.cluster import Labels, on_cluster
 from elbmf.estimators import BooleanFactorizer
@@ -74,10 +74,10 @@ def fitted_model(
     """
     draw_seed(estimator)
     noted = noted_parameters(estimator)
-    progress = Progress(console, A.ones, many_ranks=estimator.n_components == "auto")
+    progress = ProgressLine(console, A.ones, many_ranks=estimator.n_components == "auto")
 
     def observe(report: FitProgress) -> bool:
-        progress(report)
+        progress.fit(report)
         return interrupt.requested
 
     # The threshold was applied when A was made.

@@ -14,7 +14,7 @@ from scipy import sparse
 from elbmf.cli.console import Console
 from elbmf.cli.flags.matrix import reader_options
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
-from elbmf.cli.progress import StreamProgress
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.running.fit import command_line, draw_seed, whereabouts
 from elbmf.cli.running.page import make_report
 from elbmf.cli.text.model import brief, members_table, stream_figures
@@ -96,7 +96,7 @@ class _Learner:
         self._estimator = estimator
         self._console = console
         self._noted = noted_parameters(estimator)
-        self._progress = StreamProgress(console)
+        self._progress = ProgressLine(console)
         self._began = time.perf_counter()
         self._ones = self._missing = 0
         self._last: sparse.csr_array | None = None
@@ -136,7 +136,7 @@ class _Learner:
         self._missing += missing
         self._ones += batch.nnz - missing
         _LOG.info("%d rows", estimator.n_rows_seen_)
-        self._progress(estimator.n_rows_seen_, self._loss_of_last)
+        self._progress.streamed(estimator.n_rows_seen_, self._loss_of_last)
 
     def _loss_of_last(self) -> float | None:
         if self._last is None or not self._last.nnz:

@@ -13,7 +13,7 @@ from elbmf.estimators.rivals.kernels.sampling import (
     sample_lines,
     tally,
 )
-from elbmf.search.kernels.coordinate_descent import descend, drop_costs, share_cells
+from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
 from elbmf.search.kernels.lines import Effort, Side
 from elbmf.search.kernels.moves import clear, count_uncovered
 from elbmf.search.kernels.rows import Workspace
@@ -195,18 +195,7 @@ class GibbsChain:
         bits.memberships[1 - side][cells] |= mark
         bits.component_bits[1 - side][l] = pack(cells[None])[0]
         bits.stale[side] = mark
-        local, effort = self._local, Effort(nodes=1)
-        gained: int = descend(
-            local.improve_lines,
-            local.lines,
-            bits,
-            mark,
-            local.prices,
-            effort,
-            side,
-            1,
-            self._workspaces,
-        )
+        _, gained, _ = self._local.improve(bits, side, mark, Effort(nodes=1))
         return gained
 
 

@@ -14,7 +14,7 @@ from elbmf.paper.experiments.experiment import Claim, Experiment, Settings, Task
 from elbmf.paper.experiments.registry import EXPERIMENTS
 from elbmf.paper.experiments.storage import Store
 
-__all__ = ["Outcome", "Progress", "draw_experiment", "load_experiment", "run_experiment"]
+__all__ = ["ExperimentProgress", "Outcome", "draw_experiment", "load_experiment", "run_experiment"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ _PICTURES = (".pdf", ".png")
 
 
 @dataclass(frozen=True)
-class Progress:
+class ExperimentProgress:
     """How far an experiment is.
 
     Parameters
@@ -82,7 +82,7 @@ def run_experiment(
     folder: Path,
     *,
     overwrite: bool = False,
-    callback: Callable[[Progress], object] | None = None,
+    callback: Callable[[ExperimentProgress], object] | None = None,
 ) -> Outcome:
     """Measure what is not measured yet, keep it, and draw.
 
@@ -98,7 +98,7 @@ def run_experiment(
     overwrite : bool, default=False
         Measure all anew.
     callback : callable, optional
-        Called with a `Progress` before each task.
+        Called with a `ExperimentProgress` before each task.
     """
     plots.new_figure(1, 1)  # what cannot be drawn need not be measured
     store = Store(folder, settings, afresh=overwrite)
@@ -106,7 +106,11 @@ def run_experiment(
     lacking = store.lacks(tasks)
     for count, task in enumerate(lacking):
         if callback is not None:
-            callback(Progress(experiment.name, task, len(tasks) - len(lacking) + count, len(tasks)))
+            callback(
+                ExperimentProgress(
+                    experiment.name, task, len(tasks) - len(lacking) + count, len(tasks)
+                )
+            )
         _LOG.info("%s: %s", experiment.name, task)
         store.add(task, experiment.measure(task, settings))
     return _drawn(experiment, store, folder, store.finish())

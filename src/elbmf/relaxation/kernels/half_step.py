@@ -1,17 +1,18 @@
 """A half-step on a block of rows: down the gradient, proximal operator, what has changed.
 
-All of it is one compiled call, so that threads meet at the interpreter as rarely as possible.
+By default all of it is one compiled call, so that threads meet at the interpreter as rarely as
+possible. Its parts are inlined by numba: compiled on their own only where they are called so.
 """
 
 import numpy as np
 
 from elbmf.kernels.compiling import helper, kernel
-from elbmf.relaxation.kernels.prox import apply
+from elbmf.relaxation.kernels.prox import elb_exact
 
 __all__ = ["HUGE", "TINY", "gradient_step", "half_step", "inner", "settle"]
 
 
-@kernel()
+@kernel(inline="always")
 def gradient_step(current, previous, scale, gram, beta, step, product, point, curvature):
     """Extrapolate and go down the gradient: ``product = z - step * (z @ gram - product)``.
 
@@ -62,7 +63,7 @@ def _sum_gaps(x):
     return total
 
 
-@helper(allocates=False)
+@kernel(inline="always")
 def _count_flips(current, fresh):
     half = current.dtype.type(0.5)
     count = np.int32(0)
@@ -71,7 +72,7 @@ def _count_flips(current, fresh):
     return count
 
 
-@helper(allocates=False)
+@kernel(inline="always")
 def _copy_bounded(current, fresh):
     # What decays to nothing must not become a denormal number: those are a hundred times slower.
     # What an operator throws far beyond 1 must not overflow in the next product.
@@ -81,7 +82,7 @@ def _copy_bounded(current, fresh):
         current[i] = min(fresh[i], huge) if fresh[i] > tiny else zero
 
 
-@kernel()
+@kernel(inline="always")
 def settle(current, fresh):
     """Copy ``fresh``, which is not negative, over ``current`` and compare the two.
 
@@ -106,22 +107,11 @@ def settle(current, fresh):
     return gap, flips
 
 
-@kernel()
-def half_step(
-    current,
-    previous,
-    scale,
-    gram,
-    beta,
-    step,
-    operator,
-    kappa,
-    lam,
-    product,
-    point,
-    curvature,
-):
-    """Replace ``current`` by its new iterate; see `gradient_step` and `settle` for what is what.
+@kernel(error_model="numpy")
+def half_step(current, previous, scale, gram, beta, step, kappa, lam, product, point, curvature):
+    """Replace ``current`` by its new iterate, with the exact operator of the default regulariser.
+
+    With any other it is done in three calls. See `gradient_step` and `settle` for what is what.
 
     Returns
     -------
@@ -129,7 +119,7 @@ def half_step(
     flips : int
     """
     gradient_step(current, previous, scale, gram, beta, step, product, point, curvature)
-    apply(operator, product.ravel(), kappa, lam)
+    elb_exact(product.ravel(), kappa, lam)
     return settle(current, product)
 
 

@@ -15,7 +15,7 @@ bytes
 
 import numpy as np
 
-from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.compiling import kernel
 from elbmf.relaxation.kernels.row_sums import (
     LANES,
     MAX_CHUNKS,
@@ -97,7 +97,7 @@ def push_indices(target, indices, indptr, low, high, lines, prefetch):
             )
 
 
-@helper(allocates=False)
+@kernel(inline="always")
 def _tabulate(resident, first_group, tables):
     """Fill each group's table with the sums of all subsets of its resident rows."""
     n_resident, width = resident.shape

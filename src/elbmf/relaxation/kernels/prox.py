@@ -5,9 +5,12 @@ then zero, and ``(x + λ) / (1 + λ)`` is ``1 + (x - 1) * shrink``. Constants ha
 the array: a plain ``0`` would turn float32 arithmetic into float64.
 """
 
-import numpy as np
+from typing import Any
 
-from elbmf.kernels.compiling import helper, kernel
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.kernels.compiling import kernel
 
 __all__ = [
     "BOWL",
@@ -17,17 +20,19 @@ __all__ = [
     "ELB_PAPER",
     "PRIMP",
     "apply",
+    "elb_exact",
 ]
 
-# Names of the operators, for compiled code: one for each branch of `apply`.
+# Names of the operators. Each is a kernel of its own: only those that are used are compiled.
 ELB_EXACT, ELB_PAPER, ELB_ALTERNATIVE, ELASTIC_NET, PRIMP, BOWL = range(6)
 
 
-@helper(allocates=False, error_model="numpy")
-def _elb_paper(x, kappa, shrink):
+@kernel(allocates=False, error_model="numpy")
+def _elb_paper(x, kappa, lam):
     """ELB's operator as printed (Eq. elprox), then ``max(0, .)``."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
+    kappa, shrink = number(kappa), number(1 / (1 + lam))
     for i in range(x.shape[0]):
         v = x[i]
         centre = zero if v <= half else one
@@ -36,11 +41,12 @@ def _elb_paper(x, kappa, shrink):
         x[i] = max(centre + (d - towards) * shrink, zero)
 
 
-@helper(allocates=False, error_model="numpy")
-def _elb_exact(x, kappa, shrink):
+@kernel(inline="always", error_model="numpy")
+def elb_exact(x, kappa, lam):
     """ELB's true minimiser on y ≥ 0: soft-threshold around 0 or around 1, split at ½."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
+    kappa, shrink = number(kappa), number(1 / (1 + lam))
     for i in range(x.shape[0]):
         v = x[i]
         centre = zero if v <= half else one
@@ -50,12 +56,12 @@ def _elb_exact(x, kappa, shrink):
         x[i] = max(centre + outside * shrink, zero)
 
 
-@helper(allocates=False, error_model="numpy")
+@kernel(allocates=False, error_model="numpy")
 def _elb_alternative(x, kappa, lam):
     """ELB's alternative operator (Eq. elprox_alt), then ``max(0, .)``."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
-    scale = one / (lam - one)
+    kappa, scale = number(kappa), one / (number(lam) - one)
     for i in range(x.shape[0]):
         v = x[i]
         centre = zero if v <= half else one
@@ -64,27 +70,28 @@ def _elb_alternative(x, kappa, lam):
         x[i] = max(centre - (d + towards) * scale, zero)
 
 
-@helper(allocates=False, error_model="numpy")
-def _elastic_net(x, kappa, shrink):
+@kernel(allocates=False, error_model="numpy")
+def _elastic_net(x, kappa, lam):
     """Elastic net on y ≥ 0: soft-threshold around 0, then shrink."""
-    zero = x.dtype.type(0)
+    number = x.dtype.type
+    zero, kappa, shrink = number(0), number(kappa), number(1 / (1 + lam))
     for i in range(x.shape[0]):
         x[i] = max(x[i] - kappa, zero) * shrink
 
 
-@helper(allocates=False, error_model="numpy")
-def _primp(x, kappa):
+@kernel(allocates=False, error_model="numpy")
+def _primp(x, kappa, lam):
     """Primp's Λ-shaped regulariser on [0, 1]: away from ½ by 2κ, clipped."""
     number = x.dtype.type
     zero, half, one = number(0), number(0.5), number(1)
-    push = kappa + kappa
+    push = number(kappa) + number(kappa)
     for i in range(x.shape[0]):
         v = x[i]
         x[i] = max(v - push, zero) if v <= half else min(v + push, one)
 
 
-@helper(allocates=False, error_model="numpy")
-def _bowl(x, lam):
+@kernel(allocates=False, error_model="numpy")
+def _bowl(x, kappa, lam):
     """Bowl λ(x² − x)²/2 on y ≥ 0: the root of a cubic, by Newton's method.
 
     With z = y − ½ the optimality condition is 2λz³ + (1 − λ/2)z = x − ½, and the minimiser has
@@ -111,20 +118,16 @@ def _bowl(x, lam):
         x[i] = max(0.5 + z if w > 0 else 0.5 - z, 0.0)
 
 
-@kernel(allocates=False, error_model="numpy")
-def apply(operator, x, kappa, lam):
-    """Apply one of the operators above; ``kappa`` and ``lam`` are float64, λ may be infinite."""
-    number = x.dtype.type
-    shrink = number(1 / (1 + lam))
-    if operator == ELB_EXACT:
-        _elb_exact(x, number(kappa), shrink)
-    elif operator == ELB_PAPER:
-        _elb_paper(x, number(kappa), shrink)
-    elif operator == ELB_ALTERNATIVE:
-        _elb_alternative(x, number(kappa), number(lam))
-    elif operator == ELASTIC_NET:
-        _elastic_net(x, number(kappa), shrink)
-    elif operator == PRIMP:
-        _primp(x, number(kappa))
-    elif operator == BOWL:
-        _bowl(x, lam)
+_KERNELS = {
+    ELB_EXACT: elb_exact,
+    ELB_PAPER: _elb_paper,
+    ELB_ALTERNATIVE: _elb_alternative,
+    ELASTIC_NET: _elastic_net,
+    PRIMP: _primp,
+    BOWL: _bowl,
+}
+
+
+def apply(operator: int, x: NDArray[Any], kappa: float, lam: float) -> None:
+    """Apply one of the operators above; λ may be infinite."""
+    _KERNELS[operator](x, kappa, lam)

@@ -24,7 +24,7 @@ def share_cells(component_bits, overlaps):
             overlaps[other, l] = total
 
 
-@kernel(allocates=False)
+@kernel(inline="always")
 def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces):
     """Let the two sides take turns in one thread until nothing changes, or for so many turns.
 
@@ -42,7 +42,7 @@ def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces
             share_cells(component_bits, workspace.overlaps)
             workspace.work[0] += k * k // 2 * work_per_line(component_bits.shape[1])
         side = Side(lines[axis], bits.memberships[1 - axis], component_bits, workspace.overlaps)
-        changed = workspace.changed
+        changed = workspace.sets[1]
         changed[:] = 0
         gained += call_at(
             improve,
@@ -83,8 +83,8 @@ def drop_costs(lines, bits, only, prices, costs, workspaces):
     axis = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
     component_bits, memberships = bits.component_bits[1 - axis], bits.memberships[axis]
     workspace, words = workspaces[axis], component_bits.shape[1]
-    row, before, later = workspace.row, workspace.base, workspace.stacks[0]
-    components, work = workspace.candidates, workspace.work
+    row, before, later = workspace.lines[0], workspace.lines[1], workspace.stacks[0]
+    components, work = workspace.counts[1], workspace.work
     costs[:] = 0
     for i in range(memberships.shape[0]):
         membership = memberships[i]

@@ -149,8 +149,8 @@ def _discard_hopeless(side, i, membership, prices, workspace):
     these are at least its cells, less those it shares with any other component that touches the
     line. Components that the line is in are kept. Returns whether any are left.
     """
-    lines, ones, candidates = side.lines, workspace.ones, workspace.candidates
-    touched, overlaps = workspace.touched, side.overlaps
+    lines, ones, candidates = side.lines, workspace.counts[0], workspace.counts[1]
+    touched, overlaps = workspace.sets[0], side.overlaps
     count = list_common(touched, touched, candidates)
     for c in range(count):
         ones[candidates[c]] = 0
@@ -229,8 +229,8 @@ def improve_lines(side, low, high, free, stale, prices, effort, memberships, pen
     memberships : ndarray of uint64
         Of these lines, packed; improved in place.
     workspace : Workspace
-        To its ``changed`` are added the components that some line entered or left, and to its
-        ``work`` what it took.
+        The components that some line entered or left are added to those that changed, and what
+        it took to the work.
 
     Returns
     -------
@@ -240,9 +240,10 @@ def improve_lines(side, low, high, free, stale, prices, effort, memberships, pen
     lines, component_bits = side.lines, side.component_bits
     words = component_bits.shape[1]
     nodes = min(effort.nodes, max(_FEWEST_NODES, _WORDS_OF_A_SEARCH // words))
-    row, base, union = workspace.row, workspace.base, workspace.unions[0]
+    row, base, union = workspace.lines[0], workspace.lines[1], workspace.lines[2]
     problem = Problem(row, base, component_bits, prices)
-    touched, candidates = workspace.touched, workspace.candidates
+    candidates, verdicts = workspace.counts[1], workspace.decisions[1]
+    touched, changed = workspace.sets[0], workspace.sets[1]
     work = workspace.work
     gained = 0
     for i in range(low, high):
@@ -262,14 +263,12 @@ def improve_lines(side, low, high, free, stale, prices, effort, memberships, pen
         if total == 0:
             continue
         old_cost = _pose(lines, i, membership, free, candidates[:total], problem, union)
-        count = settle_certain(
-            problem, candidates[:total], workspace.verdicts, union, workspace.stacks[0]
-        )
+        count = settle_certain(problem, candidates[:total], verdicts, union, workspace.stacks[0])
         work[0] += 100 + (8 + 4 * total) * work_per_line(words)
         if count:
             cost = decide(problem, candidates[:count], membership, nodes, effort.afresh, workspace)
         else:
             cost = cost_of(row, base, prices)
         gained += old_cost - cost
-        _enter_verdicts(workspace.verdicts, touched, free, membership, workspace.changed)
+        _enter_verdicts(verdicts, touched, free, membership, changed)
     return gained

@@ -14,16 +14,10 @@ from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.sets import Bits, common, has
 from elbmf.search.kernels.coordinate_descent import descend, drop_costs
 
-__all__ = ["Move", "Trial", "attempt", "clear", "count_uncovered", "shrink"]
+__all__ = ["Move", "Trial", "attempt", "clear", "count_uncovered"]
 
 _TURNS_ALONE = 3
 """Turns for new components to adapt while all others stay as they are."""
-
-_TURNS_OF_A_TRIAL = 2
-"""Turns, one of each side, after which it shows what doing without a component costs."""
-
-_TURNS = 200
-"""Turns for all components to adapt, at most."""
 
 _MEANS = 8
 """Rounds of 2-means, at most."""
@@ -54,45 +48,55 @@ class Move(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A copy of packed factors to make a move on, and buffers for it.
+    """Packed factors to make a move on, and buffers for it.
 
     Parameters
     ----------
     bits : Bits
-        The copy.
-    alone : Bits
-        The same factors, with nothing to be looked at.
+        The factors.
+    pending, stale : as in `Bits`
+        Nothing to be looked at.
     free, every : ndarray of uint64
         Packed components: none, and all.
     costs : ndarray of int64, of shape (k,)
         For the cost of doing without each.
+    ones : ndarray of int64
+        For the positions of all ones of the data.
+    counts : ndarray of int64, of shape (5, longest + 1)
+        For numbers of each line of either side.
+    difference : ndarray of float64, of shape (longest,)
+        Likewise.
     """
 
     bits: Bits
-    alone: Bits
+    pending: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    stale: NDArray[np.uint64]
     free: NDArray[np.uint64]
     every: NDArray[np.uint64]
     costs: NDArray[np.int64]
+    ones: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    difference: NDArray[np.float64]
 
     @classmethod
-    def of(cls, bits: Bits) -> "Trial":
-        """Copy packed factors."""
-        rows, columns = bits.memberships
-        row_bits, column_bits = bits.component_bits
-        copy = Bits(
-            (rows.copy(), columns.copy()),
-            (row_bits.copy(), column_bits.copy()),
-            (bits.pending[0].copy(), bits.pending[1].copy()),
-            bits.stale.copy(),
-        )
-        quiet = (np.zeros_like(bits.pending[0]), np.zeros_like(bits.pending[1]))
-        none = np.zeros_like(bits.stale[0])
+    def of(cls, bits: Bits, n_ones: int = 0) -> "Trial":
+        """Make buffers for packed factors of data with so many ones.
+
+        Where there is nothing to split, no ones need be counted.
+        """
+        memberships, component_bits, pending, stale = bits
+        none = np.zeros_like(stale[0])
+        longest = max(memberships[0].shape[0], memberships[1].shape[0])
         return cls(
-            copy,
-            copy._replace(pending=quiet, stale=np.zeros_like(bits.stale)),
-            none,
-            ~none,
-            np.empty(row_bits.shape[0], dtype=np.int64),
+            bits,
+            pending=(np.zeros_like(pending[0]), np.zeros_like(pending[1])),
+            stale=np.zeros_like(stale),
+            free=none,
+            every=~none,
+            costs=np.empty(component_bits[0].shape[0], dtype=np.int64),
+            ones=np.empty(n_ones, dtype=np.int64),
+            counts=np.empty((5, longest + 1), dtype=np.int64),
+            difference=np.empty(longest, dtype=np.float64),
         )
 
 
@@ -120,19 +124,12 @@ def _put(bits, axis, l, counts, size):
     """Give one side of an empty component the lines that more than half count; return how many."""
     memberships, component_bits = bits.memberships[axis], bits.component_bits[axis]
     count = 0
-    for j in range(counts.shape[0]):
+    for j in range(memberships.shape[0]):
         if 2 * counts[j] > size:
             _add(memberships[j], l)
             _add(component_bits[l], j)
             count += 1
     return count
-
-
-@helper(allocates=False)
-def _is_used(bits, l):
-    """Tell whether a component covers anything."""
-    rows, columns = bits.component_bits[0][l], bits.component_bits[1][l]
-    return common(rows, rows) and common(columns, columns)
 
 
 @helper(allocates=False)
@@ -160,70 +157,68 @@ def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
         counts[i] = count
 
 
-@helper()
-def _seed(lines, bits, axis, line, spare):
+@kernel(inline="always")
+def _seed(lines, trial, axis, line, spare):
     """Let the spare have the uncovered ones of a line; return whether there are any."""
-    pattern, others = lines[axis], bits.memberships[1 - axis]
-    counts = np.zeros(others.shape[0], dtype=np.int64)
+    pattern, bits, counts = lines[axis], trial.bits, trial.counts[0]
+    membership, others = bits.memberships[axis][line], bits.memberships[1 - axis]
+    counts[:] = 0
     for e in range(pattern.indptr[line], pattern.indptr[line + 1]):
         j = pattern.indices[e]
-        counts[j] = not common(bits.memberships[axis][line], others[j])
+        counts[j] = not common(membership, others[j])
     return _put(bits, 1 - axis, spare, counts, np.int64(1)) > 0
 
 
-@helper()
-def _members(memberships, l):
-    """List the lines of a component."""
-    lines = np.empty(memberships.shape[0], dtype=np.int64)
-    count = 0
-    for i in range(memberships.shape[0]):
-        if has(memberships[i], l):
-            lines[count] = i
-            count += 1
-    return lines[:count]
+@kernel(inline="always")
+def _list_uncovered(pattern, memberships, others, members, starts, ones):
+    """List the uncovered ones of some lines; return how many they have, covered or not.
 
-
-@helper()
-def _list_uncovered(pattern, memberships, others, members):
-    """List the uncovered ones of some lines: where each line starts, and the positions."""
-    starts = np.zeros(members.shape[0] + 1, dtype=np.int64)
+    ``starts`` becomes where those of each line start in ``ones``.
+    """
+    starts[0] = 0
     total = 0
-    for i in members:
-        total += pattern.indptr[i + 1] - pattern.indptr[i]
-    ones = np.empty(total, dtype=np.int64)
     at = 0
     for r in range(members.shape[0]):
         i = members[r]
+        total += pattern.indptr[i + 1] - pattern.indptr[i]
+        membership = memberships[i]
         for e in range(pattern.indptr[i], pattern.indptr[i + 1]):
             j = pattern.indices[e]
-            if not common(memberships[i], others[j]):
+            if not common(membership, others[j]):
                 ones[at] = j
                 at += 1
         starts[r + 1] = at
-    return starts, ones
+    return total
 
 
-@helper()
-def _split(lines, bits, axis, component, spare, work):
+@kernel(inline="always")
+def _split(lines, trial, axis, component, spare, work):
     """Part a component's lines by 2-means on the ones that no other component covers.
 
     The start is the line with most such ones and the one farthest from it. The component and the
     spare get the cells that are ones in more than half of either part, and no lines. Returns
     whether both get any.
     """
-    members = _members(bits.memberships[axis], component)
+    bits, ones, tallies = trial.bits, trial.ones, trial.counts[:2]
+    members, starts, labels = trial.counts[2], trial.counts[3], trial.counts[4]
+    memberships, others = bits.memberships[axis], bits.memberships[1 - axis]
+    length = others.shape[0]
+    size = 0
+    for i in range(memberships.shape[0]):
+        if has(memberships[i], component):
+            members[size] = i
+            size += 1
     clear(bits, component)
-    starts, ones = _list_uncovered(
-        lines[axis], bits.memberships[axis], bits.memberships[1 - axis], members
-    )
-    work[0] += 2 * ones.shape[0]
-    size = members.shape[0]
+    work[0] += 2 * _list_uncovered(lines[axis], memberships, others, members[:size], starts, ones)
     first = 0
     for r in range(size):
+        labels[r] = 0
         if starts[r + 1] - starts[r] > starts[first + 1] - starts[first]:
             first = r
     # The second mean less the first.
-    difference = np.zeros(bits.memberships[1 - axis].shape[0], dtype=np.float64)
+    difference = trial.difference
+    for j in range(length):
+        difference[j] = 0.0
     most = starts[first + 1] - starts[first] if size else 0
     for e in range(starts[first], starts[first] + most):
         difference[ones[e]] = -1.0
@@ -242,15 +237,13 @@ def _split(lines, bits, axis, component, spare, work):
         difference[ones[e]] += 1.0
     # A line is nearer to the second mean when its ones add up to more than this.
     threshold = 0.5 * (starts[second + 1] - starts[second] - most)
-    labels = np.zeros(size, dtype=np.int64)
-    length = difference.shape[0]
-    counts = (np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.int64))
-    sizes = np.zeros(2, dtype=np.int64)
+    moved = 0
     for turn in range(_MEANS):
         changed = turn == 0
-        counts[0][:] = 0
-        counts[1][:] = 0
-        sizes[:] = 0
+        moved = 0
+        for j in range(length):
+            tallies[0, j] = 0
+            tallies[1, j] = 0
         for r in range(size):
             score = 0.0
             for e in range(starts[r], starts[r + 1]):
@@ -258,27 +251,27 @@ def _split(lines, bits, axis, component, spare, work):
             label = np.int64(score > threshold)
             changed = changed or label != labels[r]
             labels[r] = label
-            sizes[label] += 1
+            moved += label
             for e in range(starts[r], starts[r + 1]):
-                counts[label][ones[e]] += 1
-        work[0] += 2 * starts[size] + difference.shape[0]
-        if sizes[0] == 0 or sizes[1] == 0:
+                tallies[label, ones[e]] += 1
+        work[0] += 2 * starts[size] + length
+        if moved == 0 or moved == size:
             return False
         if not changed:
             break
         threshold = 0.0
-        for j in range(difference.shape[0]):
-            mean, other_mean = counts[0][j] / sizes[0], counts[1][j] / sizes[1]
+        for j in range(length):
+            mean, other_mean = tallies[0, j] / (size - moved), tallies[1, j] / moved
             difference[j] = other_mean - mean
             threshold += 0.5 * (other_mean * other_mean - mean * mean)
-    kept = _put(bits, 1 - axis, component, counts[0], sizes[0])
-    moved = _put(bits, 1 - axis, spare, counts[1], sizes[1])
-    return kept > 0 and moved > 0
+    some = _put(bits, 1 - axis, component, tallies[0], size - moved)
+    others_too = _put(bits, 1 - axis, spare, tallies[1], moved)
+    return some > 0 and others_too > 0
 
 
-@kernel(allocates=False)
-def attempt(improve, lines, trial, spare, move, prices, effort, quick, workspaces):
-    """Make a move on a copy of packed factors.
+@kernel(allocates=False, error_model="numpy")
+def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, workspaces):
+    """Make a move on packed factors, or with a move that is none, just let them descend.
 
     Parameters
     ----------
@@ -287,7 +280,7 @@ def attempt(improve, lines, trial, spare, move, prices, effort, quick, workspace
     lines : pair of Lines
         The data.
     trial : Trial
-        The copy.
+        The factors.
     spare : int
         The component that is empty.
     move : Move
@@ -296,6 +289,8 @@ def attempt(improve, lines, trial, spare, move, prices, effort, quick, workspace
         Of the two kinds of error.
     effort : Effort
         How thoroughly lines are improved.
+    turns : int
+        Turns for all components to adapt, at most.
     quick : bool
         End when the new components have adapted to all others, and only count what it would
         cost to drop the least useful of these.
@@ -308,70 +303,61 @@ def attempt(improve, lines, trial, spare, move, prices, effort, quick, workspace
     gained : int
         By how much the cost went down.
     """
-    bits, alone, free, every, costs = trial
+    bits, free, costs = trial.bits, trial.free, trial.costs
+    alone = Bits(bits.memberships, bits.component_bits, trial.pending, trial.stale)
     axis, line, component, dropped = move
-    work = workspaces[0].work
-    work[0] += 8 * (bits.memberships[0].shape[0] + bits.memberships[1].shape[0])
-    rows, turns = np.int64(0), np.int64(_TURNS)
     gained = np.int64(0)
     if dropped >= 0:
         drop_costs(lines, bits, dropped, prices, costs, workspaces)
         gained -= costs[dropped]
         clear(bits, dropped)
-    if line < 0 and component < 0:
-        if quick:
-            turns = np.int64(_TURNS_OF_A_TRIAL)
-        gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
-        return spare, gained
-    _add(free, spare)
-    if line >= 0:
-        filled = _seed(lines, bits, axis, line, spare)
-    else:
-        _add(free, component)
-        drop_costs(lines, bits, component, prices, costs, workspaces)
-        gained -= costs[component]
-        filled = _split(lines, bits, axis, component, spare, work)
-    if not filled:
-        return spare, np.int64(_IMPOSSIBLE)
-    for w in range(free.shape[0]):
-        alone.stale[0, w] = free[w]
-        alone.stale[1, w] = free[w]
-    few = np.int64(_TURNS_ALONE)
-    gained += descend(improve, lines, alone, free, prices, effort, axis, few, workspaces)
-    if not quick:
+    fills = line >= 0 or component >= 0
+    if fills:
+        _add(free, spare)
+        if line >= 0:
+            filled = _seed(lines, trial, axis, line, spare)
+        else:
+            _add(free, component)
+            drop_costs(lines, bits, component, prices, costs, workspaces)
+            gained -= costs[component]
+            filled = _split(lines, trial, axis, component, spare, workspaces[0].work)
+        if not filled:
+            return spare, np.int64(_IMPOSSIBLE)
         for w in range(free.shape[0]):
-            bits.stale[0, w] |= free[w]
-            bits.stale[1, w] |= free[w]
-        gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
-    if dropped < 0:
-        drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
-        least = _least(costs, spare if quick else np.int64(-1))
-        gained -= costs[least]
-        if not quick:
-            dropped = least
+            trial.stale[0, w] = free[w]
+            trial.stale[1, w] = free[w]
+    # First the new components adapt to all others, then all to each other, and once more when the
+    # least useful was dropped. In one loop, so that the descent is compiled once.
+    states, masks = (alone, bits), (free, trial.every)
+    begin, end = 1, 2
+    if fills:
+        begin, end = 0, 1 if quick else 2 if dropped >= 0 else 3
+    for phase in range(begin, end):
+        everyone = min(phase, 1)
+        first, most = np.int64(0), turns
+        if phase == 0:
+            first, most = axis, np.int64(_TURNS_ALONE)
+        elif phase == 1 and fills:
+            for w in range(free.shape[0]):
+                bits.stale[0, w] |= free[w]
+                bits.stale[1, w] |= free[w]
+        elif phase == 2:
+            drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
+            dropped = _least(costs, np.int64(-1))
+            gained -= costs[dropped]
             clear(bits, dropped)
-            gained += descend(improve, lines, bits, every, prices, effort, rows, turns, workspaces)
-    return spare if quick else dropped, gained
-
-
-@kernel(allocates=False)
-def shrink(lines, bits, count, prices, costs, workspaces):
-    """Empty components, each time the least useful, until so many are left that are not.
-
-    ``costs`` is a buffer for a number for each component. Returns by how much the cost went down:
-    mostly a negative number.
-    """
-    gained = 0
-    left = 0
-    for l in range(costs.shape[0]):
-        left += _is_used(bits, l)
-    while left > count:
+        gained += descend(
+            improve,
+            lines,
+            states[everyone],
+            masks[everyone],
+            prices,
+            effort,
+            first,
+            most,
+            workspaces,
+        )
+    if quick and fills and dropped < 0:
         drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
-        worst = -1
-        for l in range(costs.shape[0]):
-            if _is_used(bits, l) and (worst < 0 or costs[l] < costs[worst]):
-                worst = l
-        gained -= costs[worst]
-        clear(bits, worst)
-        left -= 1
-    return gained
+        gained -= costs[_least(costs, spare)]
+    return spare if quick or not fills else dropped, gained

@@ -67,39 +67,30 @@ class Workspace(NamedTuple):
 
     Parameters
     ----------
-    row, base : ndarray of uint64, of shape (words,)
-        Of the `Problem`.
-    unions : ndarray of uint64, of shape (2, words)
-        What is covered by each of two memberships.
+    lines : ndarray of uint64, of shape (4, words)
+        Row and base of the `Problem`, and what is covered by each of two memberships.
     stacks : ndarray of uint64, of shape (3, k + 1, words)
         Unions of the components up to, or from, each.
     members : ndarray of bool, of shape (2, k)
         Two memberships.
-    trial : ndarray of int8, of shape (k + 1,)
-        Decisions of the search.
-    verdicts : ndarray of int8, of shape (k,)
-        Decisions on each component.
-    ones, candidates : ndarray of int64, of shape (k,)
+    decisions : ndarray of int8, of shape (2, k + 1)
+        Of the search at each depth, and in the end on each component.
+    counts : ndarray of int64, of shape (2, k)
         A count for each component, and a list of components.
-    touched, changed : ndarray of uint64, of shape (ceil(k / 64),)
-        Components, packed.
+    sets : ndarray of uint64, of shape (2, ceil(k / 64))
+        Components that touch a line, and those that changed, packed.
     overlaps : ndarray of int64, of shape (k, k) or (0, 0)
         Cells that components share.
     work : ndarray of int64, of shape (1,)
         What was done, about in nanoseconds.
     """
 
-    row: NDArray[np.uint64]
-    base: NDArray[np.uint64]
-    unions: NDArray[np.uint64]
+    lines: NDArray[np.uint64]
     stacks: NDArray[np.uint64]
     members: NDArray[np.bool_]
-    trial: NDArray[np.int8]
-    verdicts: NDArray[np.int8]
-    ones: NDArray[np.int64]
-    candidates: NDArray[np.int64]
-    touched: NDArray[np.uint64]
-    changed: NDArray[np.uint64]
+    decisions: NDArray[np.int8]
+    counts: NDArray[np.int64]
+    sets: NDArray[np.uint64]
     overlaps: NDArray[np.int64]
     work: NDArray[np.int64]
 
@@ -108,20 +99,21 @@ class Workspace(NamedTuple):
         """Make the buffers for lines that are described by packed components."""
         k, words = component_bits.shape
         return cls(
-            row=np.empty(words, dtype=np.uint64),
-            base=np.empty(words, dtype=np.uint64),
-            unions=np.empty((2, words), dtype=np.uint64),
+            lines=np.empty((4, words), dtype=np.uint64),
             stacks=np.empty((3, k + 1, words), dtype=np.uint64),
             members=np.empty((2, k), dtype=np.bool_),
-            trial=np.empty(k + 1, dtype=np.int8),
-            verdicts=np.empty(k, dtype=np.int8),
-            ones=np.empty(k, dtype=np.int64),
-            candidates=np.empty(k, dtype=np.int64),
-            touched=np.empty(-(-k // 64), dtype=np.uint64),
-            changed=np.zeros(-(-k // 64), dtype=np.uint64),
+            decisions=np.empty((2, k + 1), dtype=np.int8),
+            counts=np.empty((2, k), dtype=np.int64),
+            sets=np.zeros((2, -(-k // 64)), dtype=np.uint64),
             overlaps=np.empty((k, k) if with_overlaps else (0, 0), dtype=np.int64),
             work=np.zeros(1, dtype=np.int64),
         )
+
+    @property
+    def changed(self) -> NDArray[np.uint64]:
+        """Components that some line entered or left, packed."""
+        changed: NDArray[np.uint64] = self.sets[1]
+        return changed
 
 
 @helper(allocates=False)
@@ -142,7 +134,7 @@ def cost_of(row, union, prices):
 
 
 @helper(allocates=False, forceinline=True)
-def gain_of(row, packed, prices, covered, later=None):
+def gain_of(row, packed, prices, covered, later):
     """By how much a packed set lowers the cost, given what is covered, or will be later."""
     ones, cells = count_fresh(row, packed, covered, later)
     return (prices.one + prices.zero) * ones - prices.zero * cells
@@ -216,7 +208,7 @@ def _sort_by_ones(problem, candidates, ones):
     """Order components by the uncovered ones they would cover, most first."""
     for c in range(candidates.shape[0]):
         l = candidates[c]
-        count, _ = count_fresh(problem.row, problem.component_bits[l], problem.base)
+        count, _ = count_fresh(problem.row, problem.component_bits[l], problem.base, problem.base)
         d = c
         while d > 0 and ones[d - 1] < count:
             ones[d] = ones[d - 1]
@@ -237,7 +229,7 @@ def _build_greedily(problem, candidates, member, union):
         best_gain = 0
         for c in range(candidates.shape[0]):
             if not member[c]:
-                gain = gain_of(row, component_bits[candidates[c]], prices, union)
+                gain = gain_of(row, component_bits[candidates[c]], prices, union, union)
                 if gain > best_gain:
                     best = c
                     best_gain = gain
@@ -320,7 +312,7 @@ def _search_subsets(problem, candidates, cost, nodes, member, union, prefix, rea
     return cost, nodes
 
 
-@helper(allocates=False)
+@kernel(inline="always")
 def _polish(problem, candidates, nodes, member, union, workspace):
     """Improve a membership until neither single switches nor the search find any better.
 
@@ -337,7 +329,15 @@ def _polish(problem, candidates, nodes, member, union, workspace):
         if switched >= cost:
             break
         cost, left = _search_subsets(
-            problem, candidates, switched, nodes, member, union, prefix, reach, workspace.trial
+            problem,
+            candidates,
+            switched,
+            nodes,
+            member,
+            union,
+            prefix,
+            reach,
+            workspace.decisions[0],
         )
         steps += 3 * (nodes - left)
         if cost == switched:
@@ -353,19 +353,20 @@ def decide(problem, candidates, membership, nodes, afresh, workspace):
     With ``afresh`` also from nothing, and that is taken unless it is worse. Returns the cost.
     """
     count = candidates.shape[0]
-    _sort_by_ones(problem, candidates, workspace.ones)
-    member, other_member = workspace.members[0, :count], workspace.members[1, :count]
-    union, other_union = workspace.unions[0], workspace.unions[1]
+    _sort_by_ones(problem, candidates, workspace.counts[0])
+    best = 0
+    cost = _NO_COST
+    for way in range(2 if afresh else 1):
+        member, union = workspace.members[way, :count], workspace.lines[2 + way]
+        if way == 0:
+            for c in range(count):
+                member[c] = has(membership, candidates[c])
+        else:
+            _build_greedily(problem, candidates, member, union)
+        its_cost = _polish(problem, candidates, nodes, member, union, workspace)
+        if its_cost <= cost:
+            best = way
+            cost = its_cost
     for c in range(count):
-        member[c] = has(membership, candidates[c])
-    cost = _polish(problem, candidates, nodes, member, union, workspace)
-    best = member
-    if afresh:
-        _build_greedily(problem, candidates, other_member, other_union)
-        other_cost = _polish(problem, candidates, nodes, other_member, other_union, workspace)
-        if other_cost <= cost:
-            best = other_member
-            cost = other_cost
-    for c in range(count):
-        workspace.verdicts[candidates[c]] = best[c]
+        workspace.decisions[1, candidates[c]] = workspace.members[best, c]
     return cost

@@ -100,8 +100,8 @@ def sample_lines(side, low, high, odds, prices, memberships, workspace):
     lines, others, component_bits, overlaps = side
     k = component_bits.shape[0]
     sparse = overlaps.shape[0] > 0
-    row, base, union = workspace.row, workspace.base, workspace.unions[0]
-    later, active, ones = workspace.stacks[0], workspace.candidates, workspace.ones
+    row, base, union = workspace.lines[0], workspace.lines[1], workspace.lines[2]
+    later, ones, active = workspace.stacks[0], workspace.counts[0], workspace.counts[1]
     wrong = 0
     for i in range(low, high):
         membership = memberships[i]
