@@ -2,17 +2,21 @@
 
 import os
 import signal
+import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from elbmf import ELBMF
+from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
+from elbmf.kernels.compiling import _tell
 from elbmf.relaxation.palm import State
 from terminals import Terminal
 from waiting import PATIENCE, wait_until
@@ -198,6 +202,28 @@ def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
     ProgressLine(console, ones=100).fit(_state(5, progress=0.5))
     text = "epoch 5  relative loss 0.5000  gap 2.50e-01  10 s left"
     assert console.lines[-1] == bar + text
+
+
+def test_neither_compiling_nor_the_first_epoch_count_for_the_time_left(monkeypatch: Any) -> None:
+    compiled = 100.0
+    monkeypatch.setattr("elbmf.cli.progress.compiling_seconds", lambda: compiled)
+    monkeypatch.setattr("elbmf.cli.progress._SECONDS_BETWEEN", 0.0)
+    console = Terminal()
+    line = ProgressLine(console, ones=100)
+    line.fit(replace(_state(1, progress=0.1), seconds=50.0))
+    assert not console.lines[-1].endswith("left")
+    compiled += 30.0
+    line.fit(replace(_state(2, progress=0.2), seconds=82.0))
+    assert console.lines[-1].endswith("  16 s left")
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_compiling_is_told_where_progress_is(monkeypatch: Any, capsys: Any, watched: bool) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
+    with Console().listening():
+        _tell("compiling kernels, once: about 20 s")
+        shown = capsys.readouterr().err
+    assert shown == ("\rcompiling kernels, once: about 20 s\x1b[K" if watched else "")
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:

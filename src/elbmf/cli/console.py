@@ -83,7 +83,8 @@ class Console:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Show warnings as plain lines and, when verbose, what the library logs."""
-        logger = logging.getLogger("elbmf")
+        # Without -v only that kernels are compiled, where the progress is.
+        logger = logging.getLogger("elbmf" if self.verbosity else "elbmf.kernels.compiling")
         handler = _LogHandler(self)
         level = logger.level
         with warnings.catch_warnings():
@@ -92,9 +93,8 @@ class Console:
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("always", RuntimeWarning)
             warnings.showwarning = self._show_warning
-            if self.verbosity:
-                logger.addHandler(handler)
-                logger.setLevel(logging.INFO if self.verbosity == 1 else logging.DEBUG)
+            logger.addHandler(handler)
+            logger.setLevel(logging.INFO if self.verbosity <= 1 else logging.DEBUG)
             try:
                 yield
             finally:
@@ -114,4 +114,7 @@ class _LogHandler(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._console.note(f"{record.name}: {record.getMessage()}")
+        if self._console.verbosity:
+            self._console.note(f"{record.name}: {record.getMessage()}")
+        elif self._console.shows_progress:
+            self._console.status(record.getMessage())

@@ -29,7 +29,7 @@ from elbmf.search.kernels.lines import (
     line_costs,
     pack_lines_into_words,
 )
-from elbmf.search.kernels.moves import Move, Trial, attempt, clear
+from elbmf.search.kernels.moves import Addresses, Move, Trial, attempt, clear
 from elbmf.search.kernels.rows import Prices, Workspace
 from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
@@ -84,13 +84,19 @@ class LocalSearch:
         self.prices = Prices(self.weights.missed, self.weights.extra)
 
     @cached_property
-    def _improve_lines(self) -> int:
-        """Address of the kernel of that name, compiled for this data."""
-        mask, nothing = np.zeros(1, dtype=np.uint64), np.zeros((1, 1), dtype=np.uint64)
-        workspace = Workspace.of(nothing, with_overlaps=False)
-        side = Side(self.lines[0], nothing, nothing, workspace.overlaps)
-        given = (self.prices, Effort(0), nothing, np.zeros(1, dtype=np.bool_), workspace)
-        return address_of(improve_lines, side, 0, 0, mask, mask, *given)
+    def _addresses(self) -> Addresses:
+        """Where the kernels are that others call, compiled for this data."""
+        no = np.zeros((1, 1), dtype=np.bool_)
+        bits = PackedFactors.from_arrays(no, no, 0).bits
+        workspaces = self.workspaces(bits)
+        others, mask = bits.memberships[1], bits.stale[0]
+        side = Side(self.lines[0], others, others, workspaces[0].overlaps)
+        mine = (self.prices, Effort(0), others, bits.pending[0], workspaces[0])
+        costs = np.zeros(1, dtype=np.int64)
+        return Addresses(
+            address_of(improve_lines, side, 0, 0, mask, mask, *mine),
+            address_of(drop_costs, self.lines, bits, 0, self.prices, costs, workspaces),
+        )
 
     def workspaces(self, bits: Bits) -> tuple[Workspace, Workspace]:
         """Make buffers for the rows and for the columns, for one thread."""
@@ -133,7 +139,7 @@ class LocalSearch:
     ) -> tuple[int, int, int]:
         """Make a move, see the kernel of that name; return the spare, the gain and the work."""
         workspaces = self.workspaces(trial.bits)
-        given = (self._improve_lines, self.lines, trial, spare, move, self.prices, effort)
+        given = (self._addresses, self.lines, trial, spare, move, self.prices, effort)
         spare, gained = attempt(*given, turns, quick, workspaces)
         return int(spare), int(gained), work_in(workspaces)
 

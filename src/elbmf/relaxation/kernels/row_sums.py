@@ -2,7 +2,7 @@
 
 A product with a 0/1 matrix only adds rows. Written as a plain loop, each addition goes through
 memory; here a row of up to 64 numbers stays in vector registers while the indices stream by,
-which is three to four times faster. The functions are numba intrinsics: they emit the loop as
+which is 3 to 14 times faster, by type and width (``benchmarks/row_sums.py``). The functions are numba intrinsics: they emit the loop as
 LLVM vector code, once for each number of registers (a *chunk* is ``LANES`` numbers), and pick
 the right one at run time.
 

@@ -78,7 +78,7 @@ def drop_costs(lines, bits, only, prices, costs, workspaces):
     """Let ``costs`` be by how much the cost would go up without each component.
 
     With ``only`` not below zero, just the lines of that component are looked at: all that is then
-    of any use is its own entry.
+    of any use is its own entry. Returns the component that costs least, the first of equals.
     """
     axis = 0 if bits.memberships[0].shape[0] >= bits.memberships[1].shape[0] else 1
     component_bits, memberships = bits.component_bits[1 - axis], bits.memberships[axis]
@@ -101,3 +101,8 @@ def drop_costs(lines, bits, only, prices, costs, workspaces):
             packed = component_bits[components[c]]
             costs[components[c]] += gain_of(row, packed, prices, before, later[c + 1])
             unite_into(before, packed)
+    least = 0
+    for l in range(1, costs.shape[0]):
+        if costs[l] < costs[least]:
+            least = l
+    return least

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.compiling import call_at, helper, kernel
 from elbmf.kernels.sets import Bits, common, has
-from elbmf.search.kernels.coordinate_descent import descend, drop_costs
+from elbmf.search.kernels.coordinate_descent import descend
 
-__all__ = ["Move", "Trial", "attempt", "clear", "count_uncovered"]
+__all__ = ["Addresses", "Move", "Trial", "attempt", "clear", "count_uncovered"]
 
 _TURNS_ALONE = 3
 """Turns for new components to adapt while all others stay as they are."""
@@ -24,6 +24,13 @@ _MEANS = 8
 
 _IMPOSSIBLE = -(1 << 60)
 """Gain of a move that cannot be made."""
+
+
+class Addresses(NamedTuple):
+    """Where the kernels are that a move calls, see `address_of`."""
+
+    improve_lines: int
+    drop_costs: int
 
 
 class Move(NamedTuple):
@@ -130,16 +137,6 @@ def _put(bits, axis, l, counts, size):
             _add(component_bits[l], j)
             count += 1
     return count
-
-
-@helper(allocates=False)
-def _least(costs, but):
-    """Return the first of the least costs, not looking at one of them unless it is alone."""
-    least = -1
-    for l in range(costs.shape[0]):
-        if l != but and (least < 0 or costs[l] < costs[least]):
-            least = l
-    return but if least < 0 else least
 
 
 @kernel(allocates=False)
@@ -270,13 +267,13 @@ def _split(lines, trial, axis, component, spare, work):
 
 
 @kernel(allocates=False, error_model="numpy")
-def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, workspaces):
+def attempt(addresses, lines, trial, spare, move, prices, effort, turns, quick, workspaces):
     """Make a move on packed factors, or with a move that is none, just let them descend.
 
     Parameters
     ----------
-    improve : int
-        Address of `improve_lines`.
+    addresses : Addresses
+        Of other kernels.
     lines : pair of Lines
         The data.
     trial : Trial
@@ -308,7 +305,7 @@ def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, wo
     axis, line, component, dropped = move
     gained = np.int64(0)
     if dropped >= 0:
-        drop_costs(lines, bits, dropped, prices, costs, workspaces)
+        call_at(addresses.drop_costs, (lines, bits, dropped, prices, costs, workspaces))
         gained -= costs[dropped]
         clear(bits, dropped)
     fills = line >= 0 or component >= 0
@@ -318,7 +315,7 @@ def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, wo
             filled = _seed(lines, trial, axis, line, spare)
         else:
             _add(free, component)
-            drop_costs(lines, bits, component, prices, costs, workspaces)
+            call_at(addresses.drop_costs, (lines, bits, component, prices, costs, workspaces))
             gained -= costs[component]
             filled = _split(lines, trial, axis, component, spare, workspaces[0].work)
         if not filled:
@@ -342,12 +339,12 @@ def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, wo
                 bits.stale[0, w] |= free[w]
                 bits.stale[1, w] |= free[w]
         elif phase == 2:
-            drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
-            dropped = _least(costs, np.int64(-1))
+            everything = (lines, bits, np.int64(-1), prices, costs, workspaces)
+            dropped = call_at(addresses.drop_costs, everything)
             gained -= costs[dropped]
             clear(bits, dropped)
         gained += descend(
-            improve,
+            addresses.improve_lines,
             lines,
             states[everyone],
             masks[everyone],
@@ -358,6 +355,10 @@ def attempt(improve, lines, trial, spare, move, prices, effort, turns, quick, wo
             workspaces,
         )
     if quick and fills and dropped < 0:
-        drop_costs(lines, bits, np.int64(-1), prices, costs, workspaces)
-        gained -= costs[_least(costs, spare)]
+        call_at(addresses.drop_costs, (lines, bits, np.int64(-1), prices, costs, workspaces))
+        least = 1 if spare == 0 and costs.shape[0] > 1 else 0
+        for l in range(costs.shape[0]):
+            if l != spare and costs[l] < costs[least]:
+                least = l
+        gained -= costs[least]
     return spare if quick or not fills else dropped, gained
