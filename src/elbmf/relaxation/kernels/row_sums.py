@@ -2,9 +2,9 @@
 
 A product with a 0/1 matrix only adds rows. Written as a plain loop, each addition goes through
 memory; here a row of up to 64 numbers stays in vector registers while the indices stream by,
-which is 3 to 14 times faster, by type and width (``benchmarks/row_sums.py``). The functions are numba intrinsics: they emit the loop as
-LLVM vector code, once for each number of registers (a *chunk* is ``LANES`` numbers), and pick
-the right one at run time.
+which is 3 to 14 times faster, by type and width (``benchmarks/row_sums.py``). The functions are
+numba intrinsics: they emit the loop as LLVM vector code, once for each number of registers (a
+*chunk* is ``LANES`` numbers), and pick the right one at run time.
 
 All arrays are C-contiguous and have a multiple of ``LANES`` columns.
 """
