@@ -285,7 +285,8 @@ def main() -> None:
                     command = [sys.executable, __file__, "--one", reader, str(path)]
                     done = subprocess.run(command, capture_output=True, text=True, check=False)
                     if done.returncode:
-                        print(f"{case}, {reader}: {done.stderr.splitlines()[-1][:200]}")
+                        said = done.stderr.splitlines() or [f"ended with {done.returncode}"]
+                        print(f"{case}, {reader}: {said[-1][:200]}", flush=True)
                         continue
                     found = json.loads(done.stdout.splitlines()[-1])
                     kept = best.setdefault(reader, found)
