@@ -30,3 +30,7 @@ def __getattr__(name: str) -> Any:
         if class_name(known) == name:
             return method(known)
     raise AttributeError(f"module 'elbmf.estimators' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
