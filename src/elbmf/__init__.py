@@ -3,11 +3,11 @@
 They are imported when first used, so that ``elbmf --version`` need not wait for scikit-learn.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elbmf._version import __version__
 from elbmf.estimators.registry import METHODS, class_name
+from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.boolean.product import boolean_product as boolean_product
@@ -27,16 +27,16 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.relaxation.schedules import Printed as Printed
     from elbmf.report import write_report as write_report
 
-# What is no method, and where it is.
-_HOME = {
-    "Annealed": "elbmf.relaxation.schedules",
-    "Printed": "elbmf.relaxation.schedules",
-    "RankSearch": "elbmf.estimators.rank_search",
-    "boolean_product": "elbmf.boolean",
-    "compare": "elbmf.comparison",
-    "load_model": "elbmf.io",
-    "save_model": "elbmf.io",
-    "write_report": "elbmf.report",
+_PLACES = {
+    **{class_name(name): f"elbmf.estimators:{class_name(name)}" for name in METHODS},
+    "Annealed": "elbmf.relaxation.schedules:Annealed",
+    "Printed": "elbmf.relaxation.schedules:Printed",
+    "RankSearch": "elbmf.estimators.rank_search:RankSearch",
+    "boolean_product": "elbmf.boolean:boolean_product",
+    "compare": "elbmf.comparison:compare",
+    "load_model": "elbmf.io:load_model",
+    "save_model": "elbmf.io:save_model",
+    "write_report": "elbmf.report:write_report",
 }
 
 # Packages that load as attributes.
@@ -56,18 +56,8 @@ _PACKAGES = (
     "search",
 )
 
-__all__ = ["__version__", *map(class_name, METHODS), *_HOME]
+__all__ = ["__version__", *_PLACES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"elbmf.{name}")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in __all__:
-        return getattr(import_module("elbmf.estimators"), name)
-    raise AttributeError(f"module 'elbmf' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+__getattr__, __dir__ = late_names(
+    __name__, lambda: _PLACES | {name: f"elbmf.{name}" for name in _PACKAGES}
+)

@@ -3,9 +3,10 @@
 They are imported when first used: the command line reads `METHODS` without any of them.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elbmf.estimators.registry import METHODS, class_name, method
+from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:  # for type checkers, which cannot follow the table
     from elbmf.estimators.base import BooleanFactorizer as BooleanFactorizer
@@ -20,17 +21,10 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the table
 
 __all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, METHODS)]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "BooleanFactorizer":
-        from elbmf.estimators.base import BooleanFactorizer
-
-        return BooleanFactorizer
-    for known in METHODS:
-        if class_name(known) == name:
-            return method(known)
-    raise AttributeError(f"module 'elbmf.estimators' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late_names(
+    __name__,
+    lambda: {
+        "BooleanFactorizer": "elbmf.estimators.base:BooleanFactorizer",
+        **{class_name(name): place for name, place in METHODS.items()},
+    },
+)

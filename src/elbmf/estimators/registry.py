@@ -1,7 +1,8 @@
 """The methods by name: one line here makes a method part of the package and the command line."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from elbmf.utils.late import imported
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
@@ -29,12 +30,7 @@ def method(name: str) -> "type[BooleanFactorizer]":
     name : str
         Its name in `METHODS`.
     """
-    place = METHODS[name]
-    if not isinstance(place, str):
-        return place
-    module, _, known_as = place.partition(":")
-    found: type[BooleanFactorizer] = getattr(import_module(module), known_as)
-    return found
+    return cast("type[BooleanFactorizer]", imported(METHODS[name]))
 
 
 def class_name(name: str) -> str:

@@ -17,8 +17,9 @@ Each figure is a file of its own; a line in `FIGURES` makes it one of ``elbmf pl
 imported when first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:
     from elbmf.plots.canvas import figure_of, new_figure, save, suffixes
@@ -62,28 +63,24 @@ __all__ = [
     "trace",
 ]
 
-# What is no figure of `elbmf plot`, by the file that has it.
-_HOMES = {
+_FILES = {
     "canvas": ("figure_of", "new_figure", "save", "suffixes"),
     "comparisons": ("comparison",),
     "images": ("image_bands",),
+    "lists": ("component_lists",),
     "look": ("CLASS_COLOURS", "CLASS_SHAPES", "OKABE_ITO", "grouped_digits", "plain_axes"),
+    "maps": ("row_map",),
+    "matrix": ("reordered_matrix",),
     "names": ("shown_name",),
     "nmi": ("label_nmi", "nmi_map"),
+    "overlap": ("component_overlap",),
+    "panels": ("factorization",),
     "ranks": ("rank_curve",),
     "registry": ("FIGURES", "Figure"),
+    "traces": ("trace",),
 }
 
-
-def __getattr__(name: str) -> Any:
-    for file, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{file}"), name)
-    for figure in import_module(f"{__name__}.registry").FIGURES.values():
-        if isinstance(figure.function, str) and figure.function.endswith(f":{name}"):
-            return figure.load()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = late_names(
+    __name__,
+    lambda: {name: f"{__name__}.{file}:{name}" for file, names in _FILES.items() for name in names},
+)

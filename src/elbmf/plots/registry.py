@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, Literal
+
+from elbmf.utils.late import imported
 
 __all__ = ["FIGURES", "Figure"]
 
@@ -43,17 +44,9 @@ class Figure:
     panels: int | None = 1
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def load(self) -> Callable[..., Any]:
-        """Return the function."""
-        if not isinstance(self.function, str):
-            return self.function
-        module, _, name = self.function.partition(":")
-        drawing: Callable[..., Any] = getattr(import_module(module), name)
-        return drawing
-
     def draw(self, model: Any, **given: Any) -> Any:
         """Draw it with as much of what is given as it takes, and return the axes."""
-        function = self.load()
+        function = imported(self.function)
         taken = inspect.signature(function).parameters
         used = {name: value for name, value in given.items() if name in taken}
         return function(model, **used, **self.options)

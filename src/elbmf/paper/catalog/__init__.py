@@ -3,8 +3,9 @@
 Names are imported when first used, so that ``elbmf data --help`` need not wait for what reads them.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:
     from elbmf.paper.catalog.prepared import PreparedData
@@ -27,7 +28,7 @@ __all__ = [
     "stand_in",
 ]
 
-_HOMES = {
+_FILES = {
     "PreparedData": "prepared",
     **dict.fromkeys(("prepare", "prepare_stand_in"), "preparing"),
     **dict.fromkeys(("DATA_SETS", "DataSet", "data_folder"), "sets"),
@@ -35,8 +36,6 @@ _HOMES = {
     **dict.fromkeys(("find", "open_prepared", "prepared_sets", "save_prepared"), "store"),
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__, __dir__ = late_names(
+    __name__, lambda: {name: f"{__name__}.{file}:{name}" for name, file in _FILES.items()}
+)

@@ -4,12 +4,12 @@ A new engine is a file of its own, and one line in `ENGINES`.
 """
 
 from collections.abc import Iterable, Iterator, Set
-from importlib import import_module
 
 from elbmf.errors import InputError
 from elbmf.matrix.protocol import Matrix
 from elbmf.relaxation.engines.base import Engine, Product, SlabEngine, Where, visit
 from elbmf.relaxation.engines.memory import MemoryEngine
+from elbmf.utils.late import imported
 
 __all__ = [
     "DEVICES",
@@ -33,9 +33,7 @@ ENGINES = {
 
 
 def _registered() -> Iterator[type[Engine]]:
-    for place in ENGINES.values():
-        module, name = place.split(":")
-        yield getattr(import_module(module), name)
+    yield from map(imported, ENGINES.values())
 
 
 class _Devices(Set[str]):
