@@ -35,11 +35,11 @@ PARALLEL := --numprocesses auto --dist loadgroup
 tests: $(VENV)/.test
 	ELBMF_EXTRAS=required $(BIN)/python -m pytest $(PARALLEL)
 
-# Other examples in every run, EXAMPLES times as many as in `make test`. What fails says how to see
-# the example again.
+# The properties alone, on other examples in every run, EXAMPLES times as many as in `make test`. What
+# fails says how to see the example again.
 EXAMPLES ?= 10
 random: $(VENV)/.test
-	ELBMF_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=random
+	ELBMF_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=random -m hypothesis
 
 # Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
 DATA ?= ../shared/data
