@@ -97,20 +97,20 @@ def load(
     source = Path(path)
     wanted = VariantFilter(min_frequency, max_frequency, snps_only)
     by_plink = source.suffix.lower() in _PLINK_SUFFIXES
-    variants = (plink if by_plink else vcf).read(source, wanted, missing)
-    if not variants.names:
+    people, kept, columns, seen = (plink if by_plink else vcf).read(source, wanted, missing)
+    if not kept:
         raise FileFormatError(
-            f"{source}: none of the {variants.seen} variants is left. Widen min_frequency and "
+            f"{source}: none of the {seen} variants is left. Widen min_frequency and "
             "max_frequency, or download the file again if it should have some."
         )
-    names, name_notes = numbered(variants.names, "variants")
-    left_out = variants.seen - len(variants.names)
+    names, name_notes = numbered(kept, "variants")
+    left_out = seen - len(kept)
     notes = []
     if left_out:
-        notes.append(f"{left_out} of {variants.seen} variants were left out by frequency or kind.")
-    notes += variants.columns.notes("genotypes") + name_notes
-    matrix = LabelledMatrix(variants.columns.build(), variants.people, names)
-    row_labels, panel_notes = _populations(source, panel, variants.people)
+        notes.append(f"{left_out} of {seen} variants were left out by frequency or kind.")
+    notes += columns.notes("genotypes") + name_notes
+    matrix = LabelledMatrix(columns.build(), people, names)
+    row_labels, panel_notes = _populations(source, panel, people)
     return PreparedData(matrix, row_labels=row_labels, notes=notes + panel_notes)
 
 

@@ -71,7 +71,7 @@ def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
             codes = _CARRIES[block[keep]].view(np.uint8)
             columns.add(codes[:, : len(people)])
             kept.extend(names[start + place] for place in np.flatnonzero(keep))
-    return Variants(people, kept, columns, len(names))
+    return people, kept, columns, len(names)
 
 
 def _table(path: Path, kind: str) -> list[list[str]]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import codecs
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import line_blocks
+from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText, decoded, shown
 from elbmf.paper.sources.places import open_published
@@ -21,6 +26,8 @@ __all__ = [
     "check_share",
     "find_column",
     "numbered",
+    "numeric_blocks",
+    "read_line",
     "told_apart",
 ]
 
@@ -44,47 +51,63 @@ class Lines:
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
         self.path = path
         self.number = 0
-        self._blocks = self._read(stream)
-        self._waiting: Iterator[bytes] = iter(())
+        self._lines = self._read(stream)
 
     def __iter__(self) -> Iterator[bytes]:
-        return self
+        return self._lines
 
-    def __next__(self) -> bytes:
-        for line in self._waiting:
-            self.number += 1
-            return line
-        self._waiting = iter(next(self._blocks))
-        return next(self)
+    def _read(self, stream: IO[bytes]) -> Iterator[bytes]:
+        blank = False
+        for block in line_blocks(stream):
+            text = block if self.number else block.removeprefix(codecs.BOM_UTF8)
+            for line in text.removesuffix(b"\n").split(b"\n"):
+                filled = line.removesuffix(b"\r")
+                if blank and filled:
+                    raise FileFormatError(
+                        f"{self.path}, line {self.number + 1}: the line is blank, expected data. "
+                        "Remove the line."
+                    )
+                blank = not filled
+                if filled:
+                    self.number += 1
+                    yield filled
 
-    def _read(self, stream: IO[bytes]) -> Iterator[list[bytes]]:
-        total = blanks = 0
-        for number, raw in enumerate(line_blocks(stream)):
-            text = raw.removeprefix(codecs.BOM_UTF8) if number == 0 else raw
-            lines = text.removesuffix(b"\n").split(b"\n")
-            if b"\r" in text:
-                lines = [line.removesuffix(b"\r") for line in lines]
-            filled = len(lines)
-            while filled and not lines[filled - 1]:
-                filled -= 1
-            if (blanks and filled) or b"" in lines[:filled]:
-                blank = total + 1 if blanks else total + lines.index(b"") + 1
-                raise FileFormatError(
-                    f"{self.path}, line {blank}: the line is blank, expected data. Remove the line."
-                )
-            blanks += len(lines) - filled
-            total += filled
-            if filled:
-                yield lines[:filled]
 
-    def first(self, expected: str) -> bytes:
-        """Return the next line, which there must be."""
-        for line in self:
-            return line
+def read_line(path: Path, stream: IO[bytes], number: int, expected: str) -> bytes:
+    """Return the next line of a file, which there must be, without its end."""
+    line = stream.readline()
+    if not line:
         raise FileFormatError(
-            f"{self.path}: the file is empty or ends after line {self.number}, expected "
-            f"{expected}. Download it again."
+            f"{path}: the file is empty or ends after line {number - 1}, expected {expected}. "
+            "Download it again."
         )
+    return line.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n")
+
+
+def numeric_blocks(
+    path: Path, stream: IO[bytes], delimiter: bytes, width: int, head: bytes = b""
+) -> Iterator[tuple[int, list[str], NDArray[np.float64]]]:
+    """Read the lines below a header, of a name and so many numbers each, block by block.
+
+    Yields the number of the first line, the names, and the numbers, NaN where one is missing.
+    ``head`` are lines that were taken from the stream already.
+    """
+
+    def advice(field: int | None, text: str) -> tuple[str, ...]:
+        if field is not None:
+            return ("Expected a number, or NA where it is missing; download the file again.",)
+        return (
+            f"The header asks for a name and {width} numbers: the line is cut off, or fields "
+            "are separated by something else. Download the file again.",
+        )
+
+    columns = [Column("", "optional"), *[Column("", "cell")] * width]
+    reader = FieldReader(str(path), delimiter, columns, advice, line=2, quoting=True)
+    for block in chain([head] if head else [], line_blocks(stream, quoting=True)):
+        first = reader.line
+        fields = reader.cut(block)
+        names = [decoded(path, line, text) for line, text in enumerate(fields.texts[0], first)]
+        yield first, [name.strip() for name in names], fields.numbers
 
 
 class SmallTable:
@@ -120,35 +143,32 @@ class SmallTable:
         advice = "Name the file or the column that has it."
         return find_column(self.path, self.header, names, purpose, advice)
 
-    def mapping(self, key: str, value: str) -> dict[str, str]:
-        """Return one column by another; a key that repeats must have the same value."""
+    def labels(self, key: str, value: str, names: Sequence[str]) -> list[str]:
+        """Return a column for each of the names in another; empty where the table has none.
+
+        A name that repeats must have the same label.
+        """
         at_key, at_value = self.header.index(key), self.header.index(value)
-        mapping: dict[str, str] = {}
+        labels: dict[str, str] = {}
         for line, fields in self._records:
-            if len(fields) <= at_key or len(fields) <= at_value:
+            if len(fields) <= max(at_key, at_value):
                 raise FileFormatError(
                     f"{self.path}, line {line}: expected {len(self.header)} fields, found "
                     f"{len(fields)}. The file is cut off, or fields are parted in different ways; "
                     "download it again."
                 )
             name, label = fields[at_key].strip(), fields[at_value].strip()
-            if mapping.setdefault(name, label) != label:
+            if labels.setdefault(name, label) != label:
                 raise FileFormatError(
                     f"{self.path}, line {line}: {shown(name)} has the {value} {shown(label)}, but "
-                    f"{shown(mapping[name])} further up. Keep one of the lines."
+                    f"{shown(labels[name])} further up. Keep one of the lines."
                 )
-        return mapping
-
-    def labels(self, key: str, value: str, names: Sequence[str]) -> list[str]:
-        """Return a column for each of the names; empty where the table does not have one."""
-        mapping = self.mapping(key, value)
-        found = [mapping.get(name, "") for name in names]
+        found = [labels.get(name, "") for name in names]
         if not any(found):
-            example = next(iter(mapping), "")
             raise FileFormatError(
                 f"{self.path}: has nothing of any of the {len(names)} names, such as "
-                f"{shown(names[0])}; found names such as {shown(example)} in the column {key!r}. "
-                "Name the table that belongs to the data."
+                f"{shown(names[0])}; found names such as {shown(next(iter(labels), ''))} in the "
+                f"column {key!r}. Name the table that belongs to the data."
             )
         return found
 
@@ -156,20 +176,9 @@ class SmallTable:
 def find_column(
     path: Path, header: Sequence[str], names: Sequence[str], purpose: str, advice: str
 ) -> str:
-    """Return the first of the names that is in a header, which one must be.
+    """Return the first of the names that is in the header of a file, which one must be.
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    header : sequence of str
-        The names in its first line.
-    names : sequence of str
-        What the column may be called.
-    purpose : str
-        What is in the column.
-    advice : str
-        What to do where there is none, a sentence.
+    An error says what is in the column, its purpose, and ends with a sentence of advice.
     """
     for name in names:
         if name in header:
@@ -233,15 +242,7 @@ def told_apart(names: Sequence[str], ids: Sequence[str] | None = None) -> list[s
 
 
 def numbered(names: Sequence[str], kind: str) -> tuple[list[str], list[str]]:
-    """Return names that are `told_apart` by numbers, and a note where there are some.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-    kind : str
-        What they are of, in the plural.
-    """
+    """Return names that are `told_apart` by numbers, and a note of how many of a kind these are."""
     distinct = told_apart(names)
     changed = sum(new != old for new, old in zip(distinct, names, strict=True))
     note = f"{changed} {kind} have the name of another; they got a number behind it."

@@ -15,9 +15,15 @@ from elbmf.io.text.lines import decoded
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.kernels.genotypes import MISSING
 from elbmf.paper.sources.columns import ColumnsInTurn
-from elbmf.paper.sources.numeric_lines import NumericLines
 from elbmf.paper.sources.places import first_file, open_published
-from elbmf.paper.sources.published import Lines, SmallTable, check_distinct, check_share, numbered
+from elbmf.paper.sources.published import (
+    SmallTable,
+    check_distinct,
+    check_share,
+    numbered,
+    numeric_blocks,
+    read_line,
+)
 
 __all__ = ["load"]
 
@@ -35,7 +41,6 @@ _TYPE_COLUMNS = (
     "cancer_type",
     "_cohort",
 )
-_GENES_AT_ONCE = 32
 
 
 def load(
@@ -111,20 +116,11 @@ def load(
     source = Path(path)
     genes: list[str] = []
     with open_published(source) as stream:
-        lines = Lines(source, stream)
-        samples = _samples(lines)
+        samples = _samples(source, read_line(source, stream, 1, "a line that names the samples"))
         columns = ColumnsInTurn(len(samples), missing)
-        reader = NumericLines(source, b"\t", len(samples))
-        values = np.empty((_GENES_AT_ONCE, len(samples)))
-        filled = 0
-        for line in lines:
-            gene, values[filled] = reader.read(lines.number, line)
-            genes.append(gene)
-            filled += 1
-            if filled == _GENES_AT_ONCE:
-                columns.add(_high(values, z, upper, log))
-                filled = 0
-        columns.add(_high(values[:filled], z, upper, log))
+        for _, names, values in numeric_blocks(source, stream, b"\t", len(samples)):
+            genes += names
+            columns.add(_high(values, z, upper, log))
     if not genes:
         raise FileFormatError(
             f"{source}: found the names of {len(samples)} samples and no gene below them. The file "
@@ -137,17 +133,16 @@ def load(
     return PreparedData(matrix, row_labels=row_labels, notes=notes + label_notes)
 
 
-def _samples(lines: Lines) -> list[str]:
-    header = lines.first("a line that names the samples")
-    names = decoded(lines.path, 1, header).split("\t")
+def _samples(path: Path, header: bytes) -> list[str]:
+    names = decoded(path, 1, header).split("\t")
     if len(names) < 2:
         raise FileFormatError(
-            f"{lines.path}, line 1: expected the names of samples separated by tabs, found none. "
+            f"{path}, line 1: expected the names of samples separated by tabs, found none. "
             "Name the file of expressions that UCSC Xena publishes; replace other separators by "
             "tabs."
         )
     samples = [name.strip().strip('"') for name in names[1:]]
-    check_distinct(lines.path, 1, "sample", samples)
+    check_distinct(path, 1, "sample", samples)
     return samples
 
 

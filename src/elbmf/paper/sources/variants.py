@@ -11,6 +11,9 @@ from elbmf.paper.sources.columns import ColumnsInTurn
 
 __all__ = ["VariantFilter", "Variants", "variant_name"]
 
+Variants = tuple[list[str], list[str], ColumnsInTurn, int]
+"""What a reader finds: people, the variants it kept, who carries them, and how many it saw."""
+
 _BASES = frozenset("ACGTNacgtn")
 
 
@@ -45,28 +48,6 @@ class VariantFilter:
         """
         frequency = alternate / np.maximum(known, 1)
         return (self.min_frequency <= frequency) & (frequency <= self.max_frequency)
-
-
-@dataclass(frozen=True)
-class Variants:
-    """What a reader of genotypes found.
-
-    Parameters
-    ----------
-    people : list of str
-        The rows.
-    names : list of str
-        Of the variants that were kept, the columns.
-    columns : ColumnsInTurn
-        Who carries them.
-    seen : int
-        How many variants the file has.
-    """
-
-    people: list[str]
-    names: list[str]
-    columns: ColumnsInTurn
-    seen: int
 
 
 def variant_name(

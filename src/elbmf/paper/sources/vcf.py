@@ -75,7 +75,7 @@ def read(path: Path, wanted: VariantFilter, missing: str) -> Variants:
                     columns.add(codes)
                     filled = 0
         columns.add(codes[:filled])
-    return Variants(people, names, columns, seen)
+    return people, names, columns, seen
 
 
 def _wrong_count(lines: Lines, people: int, found: int) -> FileFormatError:
@@ -88,9 +88,12 @@ def _wrong_count(lines: Lines, people: int, found: int) -> FileFormatError:
 
 def _people(lines: Lines) -> list[str]:
     """Return the names in the header, which is behind lines of other information."""
-    line = lines.first("a VCF file with genotypes")
-    while line.startswith(b"##"):
-        line = lines.first("the line that begins with #CHROM")
+    line = next((line for line in lines if not line.startswith(b"##")), None)
+    if line is None:
+        raise FileFormatError(
+            f"{lines.path}: the file is empty or ends after line {lines.number}, expected genotypes "
+            "below a line that begins with #CHROM. Download it again."
+        )
     header = decoded(lines.path, lines.number, line).split("\t")
     if header[: len(_FIXED)] != _FIXED:
         raise FileFormatError(
