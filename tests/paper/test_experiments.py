@@ -11,14 +11,13 @@ import pytest
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.io.records import read_parquet_records
 from elbmf.paper.experiments import convergence, drawing, model_selection, sweeps
-from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS, present
+from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
 from elbmf.paper.experiments.experiment import PLAIN, REFINED, Claim, Experiment, Settings, checked
 from elbmf.paper.experiments.page import write_page
 from elbmf.paper.experiments.registry import EXPERIMENTS
 from elbmf.paper.experiments.running import draw_experiment, load_experiment, run_experiment
 from elbmf.paper.experiments.storage import Store
-from elbmf.paper.experiments.sweeps import Means
-from elbmf.paper.experiments.verdicts import best_of_all, percent
+from elbmf.paper.experiments.sweeps import Means, best_of_all, percent
 from elbmf.plots import new_figure
 
 QUICK = Settings()
@@ -176,7 +175,6 @@ def test_methods_look_different():
     looks = [(each.colour, each.marker) for each in ENTRANTS.values()]
     assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 9
     assert len(RIVALS) == 7
-    assert present(["asso", PLAIN, "asso"]) == [PLAIN, "asso"]
 
 
 def _means(values):

@@ -23,7 +23,6 @@ __all__ = ["EXPERIMENT"]
 
 _TABLE = "epochs"
 _EPOCHS, _KAPPA = 1000, 0.01
-_PAPERS_DRAWS, _QUICK_DRAWS = 10, 2
 
 _RATE, _WEAK, _CONSTANT = "1.05^t", "0.02·1.05^t", "constant 1"
 _SCHEDULES: dict[str, tuple[float, float]] = {
@@ -47,8 +46,8 @@ _ALMOST_BOOLEAN = 0.01
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    draws = _PAPERS_DRAWS if settings.full else _QUICK_DRAWS
-    return [{"schedule": name, "draw": draw} for name in _SCHEDULES for draw in range(draws)]
+    draws = settings.draws(quick=2)
+    return [{"schedule": name, "draw": draw} for name in _SCHEDULES for draw in draws]
 
 
 def _measure(task: Task, settings: Settings) -> Tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,7 @@ __all__ = [
     "PAPERS_BINAPS",
     "RIVALS",
     "Entrant",
-    "estimator",
     "look_of",
-    "present",
 ]
 
 PAPERS_ASSO, PAPERS_BINAPS = "asso as in the paper", "binaps as in the paper"
@@ -65,17 +63,6 @@ ENTRANTS: dict[str, Entrant] = {
 
 RIVALS = tuple(name for name in ENTRANTS if name not in (PLAIN, REFINED))
 """The seven methods the paper compares with."""
-
-
-def estimator(name: str, **parameters: Any) -> BooleanFactorizer:
-    """Return an entrant's estimator, not fitted."""
-    return ENTRANTS[name].make(**parameters)
-
-
-def present(names: Iterable[str]) -> list[str]:
-    """Return those entrants that are named, in the order of legends."""
-    named = set(names)
-    return [name for name in ENTRANTS if name in named]
 
 
 def look_of(name: str) -> tuple[str, dict[str, Any]]:

@@ -25,7 +25,7 @@ __all__ = [
 PLAIN, REFINED = "elbmf", "elbmf refined"
 """ELBMF as the paper describes it, and as it is by default: refined."""
 
-_MOST_DRAWS = 1000
+_MOST_DRAWS, _PAPERS_DRAWS = 1000, 10
 
 Task = dict[str, Any]
 """What makes one piece of an experiment differ from the others: plain values by name."""
@@ -61,6 +61,10 @@ class Settings:
     def seed_of(self, draw: int) -> int:
         """Return the seed of a draw; other seeds of the experiment have other draws."""
         return _MOST_DRAWS * self.seed + draw
+
+    def draws(self, *, quick: int) -> range:
+        """Return the draws of what is drawn 10 times in the paper, or so many in a quick run."""
+        return range(_PAPERS_DRAWS if self.full else quick)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from elbmf.paper.experiments.density import MEASURED, density_sweep, tiles_of
 from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.verdicts import best_of_all, span, titles
+from elbmf.paper.experiments.sweeps import best_of_all, span, titles
 
 __all__ = ["EXPERIMENT"]
 

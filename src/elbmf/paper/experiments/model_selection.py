@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from elbmf.datasets import make_tiles
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
-from elbmf.paper.experiments.entrants import ENTRANTS, estimator
+from elbmf.paper.experiments.entrants import ENTRANTS
 from elbmf.paper.experiments.experiment import (
     PLAIN,
     REFINED,
@@ -34,14 +34,13 @@ __all__ = ["EXPERIMENT"]
 
 _CURVES, _CHOICES = "criteria", "choices"
 _TRUE_RANK, _MOST = 10, 30
-_PAPERS_DRAWS, _QUICK_DRAWS = 10, 1
 _CRITERIA = {"aic": "AIC", "mdl": "MDL", "bai_ng_1": "Bai & Ng 1"}
 _WHERE = "Sec. 4.1, Fig. 5"
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    draws = _PAPERS_DRAWS if settings.full else _QUICK_DRAWS
-    return [{"method": name, "draw": draw} for draw in range(draws) for name in (REFINED, PLAIN)]
+    draws = settings.draws(quick=1)
+    return [{"method": name, "draw": draw} for draw in draws for name in (REFINED, PLAIN)]
 
 
 def _measure(task: Task, settings: Settings) -> Tables:
@@ -49,7 +48,7 @@ def _measure(task: Task, settings: Settings) -> Tables:
     seed = settings.seed_of(task["draw"])
     # The paper does not say how large its tiles are; ten of these fit, and cover a fifth.
     drawn = make_tiles((400, 300), _TRUE_RANK, height=(30, 70), noise=0.1, random_state=seed)
-    method = estimator(task["method"], random_state=seed, n_jobs=settings.n_jobs)
+    method = ENTRANTS[task["method"]].make(random_state=seed, n_jobs=settings.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         search = RankSearch(method, _MOST, every=True).fit(drawn.A)

@@ -8,24 +8,35 @@ import numpy as np
 
 from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.sweeps import Means, Sweep, draw_small_tiles
-from elbmf.paper.experiments.verdicts import best_of_all, percent, span, titles
+from elbmf.paper.experiments.sweeps import (
+    Means,
+    Sweep,
+    best_of_all,
+    draw_small_tiles,
+    percent,
+    span,
+    titles,
+)
 
-__all__ = ["EXPERIMENT", "LEVELS", "MEASURED", "TILE_SIDES"]
+__all__ = ["EXPERIMENT", "MEASURED", "noise_sweep"]
 
-LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-TILE_SIDES = (5, 10)
 MEASURED = {"similarity": "similarity", "recall": "recall", "recall_star": "recall*"}
 
-_SWEEP = Sweep(
-    name="noise",
-    along="noise",
-    title="additive noise, %",
-    levels=LEVELS,
-    draw_matrix=lambda level, seed: draw_small_tiles(TILE_SIDES, level, seed),
-    measured=MEASURED,
-    percent=True,
-)
+
+def noise_sweep(name: str, *, overlap: bool) -> Sweep:
+    """Return a sweep over levels of noise on 5 tiles of 5 to 10 rows and columns."""
+    return Sweep(
+        name=name,
+        along="noise",
+        title="additive noise, %",
+        levels=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+        draw_matrix=lambda level, seed: draw_small_tiles((5, 10), level, seed, overlap=overlap),
+        measured=MEASURED,
+        percent=True,
+    )
+
+
+_SWEEP = noise_sweep("noise", overlap=False)
 
 _WHERE = "Sec. 4.1, Fig. 3"
 _CLEAN, _LITTLE = 0.0, 0.1

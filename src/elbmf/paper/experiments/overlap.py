@@ -8,21 +8,12 @@ import numpy as np
 
 from elbmf.paper.experiments.entrants import ENTRANTS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.noise import LEVELS, MEASURED, TILE_SIDES
-from elbmf.paper.experiments.sweeps import Sweep, draw_small_tiles
-from elbmf.paper.experiments.verdicts import best_of_all, percent
+from elbmf.paper.experiments.noise import MEASURED, noise_sweep
+from elbmf.paper.experiments.sweeps import best_of_all, percent
 
 __all__ = ["EXPERIMENT"]
 
-_SWEEP = Sweep(
-    name="overlap",
-    along="noise",
-    title="additive noise, %",
-    levels=LEVELS,
-    draw_matrix=lambda level, seed: draw_small_tiles(TILE_SIDES, level, seed, overlap=True),
-    measured=MEASURED,
-    percent=True,
-)
+_SWEEP = noise_sweep("overlap", overlap=True)
 
 _WHERE = "App. D, Fig. 8"
 _BEATEN = ("asso", "grecond", "orm", "sofa", "binaps", "nmf")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from elbmf.comparison import Comparison
 from elbmf.estimators import Asso, Binaps, BooleanFactorizer
-from elbmf.paper.experiments.entrants import ENTRANTS, PAPERS_ASSO, PAPERS_BINAPS, estimator
+from elbmf.paper.experiments.entrants import ENTRANTS, PAPERS_ASSO, PAPERS_BINAPS
 from elbmf.paper.experiments.experiment import PLAIN, Experiment, Settings, Tables, Task
 from elbmf.paper.experiments.real_data_claims import claims
 from elbmf.paper.experiments.real_data_figure import draw
@@ -39,7 +39,7 @@ def methods(*, full: bool) -> dict[str, BooleanFactorizer]:
     many, and there are Asso and Binaps as the paper runs them: threshold and weights of Asso all
     1; Binaps as its authors' program does it, but for at least 3000 steps.
     """
-    chosen = {name: estimator(name) for name in ENTRANTS}
+    chosen = {name: entrant.make() for name, entrant in ENTRANTS.items()}
     chosen[PLAIN].set_params(n_init=1)
     if full:
         chosen[PLAIN].set_params(max_iter=_PAPERS_EPOCHS)

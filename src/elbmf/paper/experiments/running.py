@@ -118,10 +118,8 @@ def run_experiment(
 
 def draw_experiment(experiment: Experiment, folder: Path) -> Outcome | None:
     """Draw again what was measured in a folder, with whatever settings; None if nothing was."""
-    store = Store.of(folder)
-    if store is None or not store.tables:
-        return None
-    return _drawn(experiment, store, folder, [])
+    store = Store(folder)
+    return _drawn(experiment, store, folder, []) if store.tables else None
 
 
 def _drawn(experiment: Experiment, store: Store, folder: Path, tables: list[Path]) -> Outcome:

@@ -30,8 +30,8 @@ class Store:
     ----------
     folder : Path
         Made when the first task is written down.
-    settings : Settings
-        What the measurements depend on.
+    settings : Settings, optional
+        What the measurements depend on; by default what it says in the folder.
     afresh : bool
         Whether to forget what is there.
 
@@ -46,27 +46,18 @@ class Store:
         If the folder has measurements with other settings.
     """
 
-    def __init__(self, folder: Path, settings: Settings, *, afresh: bool = False) -> None:
+    def __init__(
+        self, folder: Path, settings: Settings | None = None, *, afresh: bool = False
+    ) -> None:
         self._folder = folder
-        self._settings = {"full": settings.full, "seed": settings.seed}
+        self._settings = settings and {"full": settings.full, "seed": settings.seed}
         self._done: list[Task] = []
         self.tables: Tables = {}
         if afresh:
-            self._forget()
-        else:
+            for name in (_NOTE, _JOURNAL):
+                (folder / name).unlink(missing_ok=True)
+        elif (folder / _NOTE).exists():
             self._load()
-
-    @staticmethod
-    def of(folder: Path) -> Store | None:
-        """Return what is measured in a folder, with whatever settings; None if nothing is."""
-        path = folder / _NOTE
-        if not path.exists():
-            return None
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
-            return Store(folder, Settings(full=settings["full"], seed=settings["seed"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(path) from error
 
     def lacks(self, tasks: Sequence[Task]) -> list[Task]:
         """Return those tasks that are not done."""
@@ -107,21 +98,24 @@ class Store:
             stream.write(json.dumps(note, indent=2, ensure_ascii=False).encode())
 
     def _load(self) -> None:
-        path = self._folder / _NOTE
-        if not path.exists():
-            return
+        again = (
+            " Choose another folder, or pass ",
+            Setting("overwrite", True),
+            " to measure anew.",
+        )
         try:
             note = self.note()
             before, tasks, names = note["settings"], list(note["tasks"]), list(note["tables"])
         except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(path) from error
-        if before != self._settings:
+            path = self._folder / _NOTE
+            raise InputError(f"{path}: is no note of measurements, or damaged.", *again) from error
+        if self._settings not in (None, before):
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "
-                f"{_words(self._settings)}). Choose another folder, or pass ",
-                Setting("overwrite", True),
-                " to measure anew.",
+                f"{_words(self._settings)}).",
+                *again,
             )
+        self._settings = before
         self._done = tasks
         self.tables = {
             name: read_parquet_records(self._folder / f"{name}.parquet") for name in names
@@ -148,18 +142,6 @@ class Store:
         for name, rows in tables.items():
             self.tables.setdefault(name, []).extend(rows)
 
-    def _forget(self) -> None:
-        for path in (self._folder / _NOTE, self._folder / _JOURNAL):
-            path.unlink(missing_ok=True)
 
-
-def _damaged(path: Path) -> InputError:
-    return InputError(
-        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass ",
-        Setting("overwrite", True),
-        " to measure anew.",
-    )
-
-
-def _words(settings: dict[str, Any]) -> str:
+def _words(settings: Any) -> str:
     return f"{'full' if settings.get('full') else 'quick'}, seed {settings.get('seed')}"

@@ -27,20 +27,7 @@ def check_range(
 ) -> None:
     """Raise where a number is not in its range, as where columns are in another order.
 
-    Parameters
-    ----------
-    reader : FieldReader
-        What read the numbers.
-    first : int
-        Line of the first.
-    values : dict
-        What was read.
-    name : str
-        The column.
-    expected : str
-        The range in words.
-    least, most : float
-        The range.
+    ``first`` is the line of the first number, ``expected`` is the range in words.
     """
     numbers = values[name]
     if numbers.size and not (numbers.min() >= least and numbers.max() <= most):

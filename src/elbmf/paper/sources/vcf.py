@@ -91,8 +91,8 @@ def _people(lines: Lines) -> list[str]:
     line = next((line for line in lines if not line.startswith(b"##")), None)
     if line is None:
         raise FileFormatError(
-            f"{lines.path}: the file is empty or ends after line {lines.number}, expected genotypes "
-            "below a line that begins with #CHROM. Download it again."
+            f"{lines.path}: the file is empty or ends after line {lines.number}, expected "
+            "genotypes below a line that begins with #CHROM. Download it again."
         )
     header = decoded(lines.path, lines.number, line).split("\t")
     if header[: len(_FIXED)] != _FIXED:
