@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from elbmf.binarizers import Binarize, learns
-from elbmf.comparison.entrants import Methods, entrants
-from elbmf.comparison.race import Rules, Track
+from elbmf.comparison.methods import Methods, chosen_estimators
+from elbmf.comparison.processes import Runner
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.given import read_matrix
@@ -95,7 +95,7 @@ callback, n_jobs, random_state
             "n_jobs": n_jobs,
             "random_state": self.random_state,
         }
-        self.estimators = entrants(methods, parameters or {}, common, refine=refine)
+        self.estimators = chosen_estimators(methods, parameters or {}, common, refine=refine)
         if time_limit is not None:
             _require_seconds("time_limit", time_limit, least=np.nextafter(0, 1))
         if grace is None:
@@ -112,15 +112,14 @@ callback, n_jobs, random_state
         for estimator in self.estimators.values():
             # The threshold was applied when the data was read.
             estimator.set_params(binarize=None)
-        threads = None if n_jobs == -1 else n_jobs
-        self._rules = Rules(truth, time_limit, grace, threads)
+        self._rules = (truth, time_limit, grace, None if n_jobs == -1 else n_jobs)
         self._callback = callback
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
         with (
             tempfile.TemporaryDirectory(prefix="elbmf-") as folder,
-            Track(Path(folder), self._A, self._rules) as track,
+            Runner(Path(folder), self._A, *self._rules) as runner,
         ):
             for number, (method, estimator) in enumerate(self.estimators.items(), 1):
 
@@ -133,7 +132,7 @@ callback, n_jobs, random_state
                         )
 
                 observe(None)
-                yield track.run(method, estimator, observe)
+                yield runner.run(method, estimator, observe)
 
 
 def compare(

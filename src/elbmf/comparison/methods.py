@@ -1,4 +1,4 @@
-"""Who takes part in a comparison: estimators by name, with their parameters."""
+"""The methods of a comparison: estimators by name, with their parameters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from elbmf.errors import InputError, parts_of
 from elbmf.estimators import METHODS, BooleanFactorizer, method
 
-__all__ = ["COMMON", "Methods", "chosen_names", "entrants"]
+__all__ = ["COMMON", "Methods", "chosen_estimators", "chosen_names"]
 
 Methods = str | Sequence[str] | Mapping[str, BooleanFactorizer]
 """``"all"``, names of methods, or estimators with names of their own."""
@@ -32,7 +32,7 @@ def chosen_names(methods: str | Sequence[str]) -> list[str]:
     return names
 
 
-def entrants(
+def chosen_estimators(
     methods: Methods,
     parameters: Mapping[str, Mapping[str, Any]],
     common: Mapping[str, Any],
