@@ -67,15 +67,18 @@ class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         read = self._read(X, reset=False)
         return self._ones_of_sparse(read) if sparse.issparse(read) else self._ones_of_dense(read)
 
-    @abstractmethod
     def _learn(self, X: Any) -> None:
-        """Learn from validated data."""
+        """Learn from validated data; those that tell each value alone have nothing to learn."""
 
-    @abstractmethod
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]: ...
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell values alone."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array: ...
+    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
+        return _with_nan(self._is_one(X), X)
+
+    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
+        return _selected(X, self._is_one(X.data))
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a dense array or canonical CSR."""
@@ -96,6 +99,7 @@ class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
+        tags.requires_fit = False
         return tags
 
 
@@ -111,19 +115,8 @@ class NonzeroBinarizer(_Binarizer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    def _learn(self, X: Any) -> None:
-        """Nothing is learned."""
-
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
-        return _with_nan(X != 0, X)
-
-    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
-        return _selected(X, X.data != 0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(values != 0)
 
 
 class ThresholdBinarizer(_Binarizer):
@@ -149,11 +142,8 @@ class ThresholdBinarizer(_Binarizer):
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
 
-    def _learn(self, X: Any) -> None:
-        """Nothing is learned."""
-
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
-        return _with_nan(self.threshold < X, X)
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(values > self.threshold)
 
     def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
         if self.threshold < 0:
@@ -161,12 +151,7 @@ class ThresholdBinarizer(_Binarizer):
                 f"threshold={self.threshold} turns every zero of a sparse matrix into a one. "
                 "Use a threshold ≥ 0, or a dense array."
             )
-        return _selected(X, X.data > self.threshold)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags
+        return super()._ones_of_sparse(X)
 
 
 class _LimitBinarizer(_Binarizer):

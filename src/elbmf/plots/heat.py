@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.plots.look import TICK
+from elbmf.plots.look import TICK, faint_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +48,7 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: boo
         interpolation="nearest",
     )
     ax.set_facecolor("0.88")
-    for spine in ax.spines.values():
-        spine.set_color("0.75")
+    faint_frame(ax)
     ax.tick_params(length=2, color="0.6", labelsize=TICK)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02)
     bar.set_label(meaning, fontsize=TICK)

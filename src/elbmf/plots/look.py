@@ -19,6 +19,7 @@ __all__ = [
     "OKABE_ITO",
     "TICK",
     "TITLE",
+    "faint_frame",
     "grouped_digits",
     "name_legend",
     "plain_axes",
@@ -56,6 +57,15 @@ def plain_axes(ax: Axes) -> None:
     ax.grid(color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def faint_frame(ax: Axes, colour: str = "0.75", *, ticks: bool = True) -> None:
+    """Draw the frame so that it is seen less than what is in it, with ticks or without."""
+    for spine in ax.spines.values():
+        spine.set_color(colour)
+    if not ticks:
+        ax.set_xticks([])
+        ax.set_yticks([])
 
 
 def titled(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
