@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elbmf.binarizers.lines import SCOPES, Lines, quantile_of
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT
+from elbmf.binarizers.line_statistics import SCOPES, LineStatistics, quantile_of
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import canonical
 
 __all__ = [
+    "Z_UPPER_5_PERCENT",
     "NonzeroBinarizer",
     "QuantileBinarizer",
     "ThresholdBinarizer",
@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+Z_UPPER_5_PERCENT = 1.645
+"""The cutoff above which 5% of a normal distribution lie."""
 
 
 class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -160,7 +163,7 @@ class _LimitBinarizer(_Binarizer):
     scope: str
 
     @abstractmethod
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         """Return the limit of each line; NaN for one without any values."""
 
     def with_limits(self, limits: Any, n_features: int) -> Self:
@@ -179,10 +182,12 @@ class _LimitBinarizer(_Binarizer):
 
     def _learn(self, X: Any) -> None:
         # Rows are looked at when they are transformed.
-        self.limits_ = np.empty(0) if self.scope == "rows" else self._limits(Lines(X, self.scope))
+        self.limits_ = (
+            np.empty(0) if self.scope == "rows" else self._limits(LineStatistics(X, self.scope))
+        )
 
     def _limits_for(self, X: Any) -> Floats:
-        return self._limits(Lines(X, self.scope)) if self.scope == "rows" else self.limits_
+        return self._limits(LineStatistics(X, self.scope)) if self.scope == "rows" else self.limits_
 
     def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
         limits = self._limits_for(X)
@@ -190,7 +195,7 @@ class _LimitBinarizer(_Binarizer):
 
     def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
         limits = self._limits_for(X)
-        lines = Lines(X, self.scope)
+        lines = LineStatistics(X, self.scope)
         high = np.empty(X.data.shape, dtype=np.bool_)
         at = 0
         for line, values in lines.entries():
@@ -259,7 +264,7 @@ class ZScoreBinarizer(_LimitBinarizer):
         self.cutoff = cutoff
         self.scope = scope
 
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         mean = lines.sums() / lines.known
         deviation = np.sqrt(lines.sums(squares_around=mean) / lines.known)
         limits = mean + self.cutoff * deviation
@@ -316,7 +321,7 @@ class QuantileBinarizer(_LimitBinarizer):
         self.share = share
         self.scope = scope
 
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         quantiles = (quantile_of(*each, 1 - self.share) for each in lines)
         return np.fromiter(quantiles, dtype=np.float64, count=lines.count)
 

@@ -76,10 +76,10 @@ def titled(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
     ax.tick_params(labelsize=TICK)
 
 
-def name_legend(legend: Legend, names: list[str], most: int = 24) -> None:
+def name_legend(legend: Legend, names: list[str]) -> None:
     """Write names into a legend, whatever they are: it would leave out those that begin with _."""
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(shown_name(name, most))
+        text.set_text(shown_name(name, 24))
 
 
 def whole_ticks(ax: Axes) -> None:

@@ -21,22 +21,14 @@ from elbmf.errors import InputError
 if TYPE_CHECKING:
     from elbmf.paper.catalog.prepared import PreparedData
 
-__all__ = ["DATA_SETS", "DataSet", "RemoteFile", "data_folder", "get", "load", "loader_of"]
+__all__ = ["DATA_SETS", "DataSet", "RemoteFile", "data_folder", "get", "loader_of"]
 
 _SOURCES = "elbmf.paper.sources"
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that its owner publishes.
-
-    Parameters
-    ----------
-    url : str
-        Where.
-    checksum : str, optional
-        Algorithm and digest, such as ``"md5:ce57…"``, if the owner publishes one.
-    """
+    """A file that its owner publishes, perhaps with a checksum such as ``"md5:ce57…"``."""
 
     url: str
     checksum: str | None = None
@@ -123,18 +115,7 @@ DATA_SETS: dict[str, DataSet] = _read()
 
 
 def get(name: str) -> DataSet:
-    """Return a data set by its name.
-
-    Parameters
-    ----------
-    name : str
-        Its name, in any case.
-
-    Raises
-    ------
-    InputError
-        When there is none of this name.
-    """
+    """Return a data set by its name, in any case, or say which there are."""
     found = DATA_SETS.get(name.lower())
     if found is None:
         close = difflib.get_close_matches(name.lower(), DATA_SETS, n=3)
@@ -149,21 +130,6 @@ def loader_of(name: str) -> Callable[..., PreparedData]:
     Its first parameter is a path, its options are keyword-only.
     """
     return cast("Callable[..., PreparedData]", importlib.import_module(get(name).loader).load)
-
-
-def load(name: str, path: str | os.PathLike[str], **options: Any) -> PreparedData:
-    """Read the files of a data set as its owner publishes them.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set.
-    path : path-like
-        The file, archive or folder.
-    **options
-        Options of the loader.
-    """
-    return loader_of(name)(path, **options)
 
 
 def data_folder() -> Path:

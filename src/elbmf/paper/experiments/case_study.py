@@ -25,6 +25,7 @@ from elbmf.analysis.labels import clustering_scores, component_labels
 from elbmf.errors import InputError
 from elbmf.estimators import ELBMF
 from elbmf.paper.experiments.case_study_figures import draw
+from elbmf.paper.experiments.data_sets import DIGITS, names_of_sets, ones_of, open_set
 from elbmf.paper.experiments.experiment import (
     PLAIN,
     REFINED,
@@ -36,7 +37,6 @@ from elbmf.paper.experiments.experiment import (
     Task,
     checked,
 )
-from elbmf.paper.experiments.real_sets import DIGITS, names_of_sets, ones_of, open_set
 
 __all__ = ["EXPERIMENT"]
 
@@ -103,23 +103,57 @@ def _measure(task: Task, settings: Settings) -> Tables:
     """Compare a target, or what a factorization of it gives, with the labels."""
     A, labels = _open(task["data"], settings)
     k, method = task["n_components"], task["method"]
-    study = _Comparison(f"{task['data']}-k{k}", labels, settings)
+    data = {"data": f"{task['data']}-k{k}"}
+    common = {**data, "method": method}
+    groups, tables = {}, {}
     if method == _TARGET:
         matrix = A
     else:
         parameters = _parameters(method, A)
         model = ELBMF(k, random_state=settings.seed, n_jobs=settings.n_jobs, **parameters).fit(A)
         matrix = _reconstruction(model.membership_, model.components_)
-        study.best(f"{method}: components", model.membership_)
-        study.compare_components(method, model.membership_)
+        groups["components"] = model.membership_
+        tables["nmi"] = [{**common, **row} for row in _nmi_rows(model.membership_, labels)]
     # In one thread, so that nothing depends on how many there are.
     with threadpool_limits(limits=1):
         coordinates = _coordinates(matrix, settings.seed)
-        study.embed(method, coordinates)
-        study.cluster(method, coordinates[:, :k])
+        shown = _shown_rows(labels, len(labels) if settings.full else _QUICK_ROWS, settings.seed)
+        plane = _plane(coordinates[shown], settings)
+        clusterings = list(_clusterings(coordinates[:, :k], labels, settings))
+    tables["embedding"] = [
+        {**common, "row": int(row), "x": float(x), "y": float(y), "label": str(labels[row])}
+        for row, (x, y) in zip(shown, plane, strict=True)
+    ]
+    tables["separation"] = [{**common, "purity": _purity(plane, labels[shown])}]
+    tables["clusters"] = [
+        {**common, "seed": seed, **clustering_scores(labels, clusters)}
+        for seed, clusters in enumerate(clusterings)
+    ]
+    groups["clusters"] = clusterings[0][:, None] == np.unique(clusterings[0])
     if method == _TARGET:
-        study.best("target: thresholded", _thresholded(coordinates[:, :k]))
-    return {name: rows for name, rows in study.tables.items() if rows}
+        # Each coordinate cut in two at its mean: what is above is in.
+        groups["thresholded"] = coordinates[:, :k] > coordinates[:, :k].mean(axis=0)
+    tables["best"] = [
+        {**data, "groups": f"{method}: {kind}", **row}
+        for kind, members in groups.items()
+        for row in _best_rows(members, labels)
+    ]
+    return tables
+
+
+def _best_rows(members: Any, labels: NDArray[Any]) -> Iterator[Row]:
+    """Return for each class the group of rows that tells most about it."""
+    found = component_labels(members, labels)
+    best = zip(found.classes, found.best_components(), found.best_nmi(), strict=True)
+    return ({"label": label, "group": int(at), "nmi": float(nmi)} for label, at, nmi in best)
+
+
+def _nmi_rows(U: Any, labels: NDArray[Any]) -> Iterator[Row]:
+    """Compare all components and classes, in the order that shows the diagonal."""
+    found = component_labels(U, labels)
+    for place, component in enumerate(found.components_by_class()):
+        for label, nmi in zip(found.classes, found.nmi[component], strict=True):
+            yield {"component": int(component), "place": place, "label": label, "nmi": float(nmi)}
 
 
 def _parameters(method: str, A: sparse.csr_array) -> dict[str, Any]:
@@ -130,60 +164,6 @@ def _parameters(method: str, A: sparse.csr_array) -> dict[str, Any]:
         "refined": {},
         "balanced": {"extra_weight": ones_to_zeros},
     }[method]
-
-
-class _Comparison:
-    """Collects how the rows of a data set, or what was found in them, go with their labels."""
-
-    def __init__(self, data: str, labels: NDArray[Any], settings: Settings) -> None:
-        self.data, self.labels, self.settings = data, labels, settings
-        most = len(labels) if settings.full else _QUICK_ROWS
-        self.shown = _shown_rows(labels, most, settings.seed)
-        names = ("embedding", "separation", "nmi", "clusters", "best")
-        self.tables: Tables = {name: [] for name in names}
-
-    def embed(self, method: str, coordinates: NDArray[np.float64]) -> None:
-        """Embed rows in the plane."""
-        labels = self.labels[self.shown]
-        plane = _plane(coordinates[self.shown], self.settings)
-        common = {"data": self.data, "method": method}
-        self.tables["embedding"] += [
-            {**common, "row": int(row), "x": float(x), "y": float(y), "label": str(label)}
-            for row, (x, y), label in zip(self.shown, plane, labels, strict=True)
-        ]
-        self.tables["separation"].append({**common, "purity": _purity(plane, labels)})
-
-    def cluster(self, method: str, coordinates: NDArray[np.float64]) -> None:
-        """Cluster all rows, with several seeds."""
-        clusterings = _clusterings(coordinates, self.labels, self.settings)
-        for seed, clusters in enumerate(clusterings):
-            scores = clustering_scores(self.labels, clusters)
-            self.tables["clusters"].append(
-                {"data": self.data, "method": method, "seed": seed, **scores}
-            )
-            if seed == 0:
-                self.best(f"{method}: clusters", clusters[:, None] == np.unique(clusters))
-
-    def best(self, groups: str, members: Any) -> None:
-        """Find for each class the group of rows that tells most about it."""
-        found = component_labels(members, self.labels)
-        self.tables["best"] += [
-            {"data": self.data, "groups": groups, "label": label}
-            | {"group": int(group), "nmi": float(nmi)}
-            for label, group, nmi in zip(
-                found.classes, found.best_components(), found.best_nmi(), strict=True
-            )
-        ]
-
-    def compare_components(self, method: str, U: Any) -> None:
-        """Compare all components and classes, in the order that shows the diagonal."""
-        found = component_labels(U, self.labels)
-        self.tables["nmi"] += [
-            {"data": self.data, "method": method, "component": int(component), "place": place}
-            | {"label": label, "nmi": float(found.nmi[component, position])}
-            for place, component in enumerate(found.components_by_class())
-            for position, label in enumerate(found.classes)
-        ]
 
 
 def _reconstruction(U: Any, V: Any) -> sparse.csr_array:
@@ -235,11 +215,6 @@ def _clusterings(
     count = min(len(np.unique(labels)), distinct)
     for seed in range(_SEEDS):
         yield KMeans(count, n_init=10, random_state=settings.seed + seed).fit_predict(coordinates)
-
-
-def _thresholded(coordinates: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return each coordinate cut in two at its mean: what is above is in."""
-    return coordinates > coordinates.mean(axis=0)
 
 
 def _claims(tables: Tables) -> Sequence[Claim]:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.datasets import make_tiles
 from elbmf.estimators import ELBMF
-from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
+from elbmf.paper.experiments.compared import draw_band, grouped, legend_below
 from elbmf.paper.experiments.experiment import Claim, Experiment, Settings, Tables, Task
 from elbmf.plots import new_figure, plain_axes
 from elbmf.relaxation.schedules import Printed
@@ -68,18 +68,12 @@ def _measure(task: Task, settings: Settings) -> Tables:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # as it should be without a rate
         model.fit(drawn.A)
-    history = model.history_
+    history = {name: model.history_[name] for name in ("gap", "hamming")}
+    for name in ("loss_gap", "relaxed_loss", "rounded_loss"):
+        history[name] = model.history_[name] / drawn.A.nnz
     rows = [
-        {
-            **task,
-            "epoch": int(history["epoch"][at]),
-            "gap": float(history["gap"][at]),
-            "loss_gap": float(history["loss_gap"][at] / drawn.A.nnz),
-            "hamming": float(history["hamming"][at]),
-            "relaxed_loss": float(history["relaxed_loss"][at] / drawn.A.nnz),
-            "rounded_loss": float(history["rounded_loss"][at] / drawn.A.nnz),
-        }
-        for at in range(len(history["epoch"]))
+        {**task, "epoch": int(epoch), **{name: float(history[name][at]) for name in history}}
+        for at, epoch in enumerate(model.history_["epoch"])
     ]
     return {_TABLE: rows}
 

@@ -95,13 +95,8 @@ class Claim:
 def checked(where: str, says: str, check: Callable[[str], tuple[str, bool | None]]) -> Claim:
     """Check a claim for the plain and for the refined method.
 
-    Parameters
-    ----------
-    where, says : str
-        See `Claim`.
-    check : callable
-        From the name of an entrant, ``"elbmf"`` or ``"elbmf refined"``, to what was measured and
-        whether the claim holds.
+    The check goes from ``"elbmf"`` or ``"elbmf refined"`` to what was measured and whether the
+    claim holds.
     """
     plain, plain_holds = check(PLAIN)
     refined, refined_holds = check(REFINED)

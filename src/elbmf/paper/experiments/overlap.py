@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elbmf.paper.experiments.entrants import ENTRANTS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
 from elbmf.paper.experiments.noise import MEASURED, noise_sweep
-from elbmf.paper.experiments.sweeps import best_of_all, percent
+from elbmf.paper.experiments.sweeps import best_of_all, listed, percent
 
 __all__ = ["EXPERIMENT"]
 
@@ -25,12 +24,11 @@ def _claims(tables: Tables) -> Sequence[Claim]:
         name: float(np.mean(means.curve(name, "relative_loss")))
         for name in ("nmf", "asso", "grecond", "sofa", "binaps")
     }
-    text = ", ".join(f"{ENTRANTS[name].title} {loss:.3f}" for name, loss in losses.items())
     return [
         Claim(
             _WHERE,
             "Rounded NMF is surprisingly good: far better than Asso, GreConD, Sofa and Binaps.",
-            f"mean relative loss: {text}",
+            f"mean relative loss: {listed(losses)}",
             losses["nmf"] < min(loss for name, loss in losses.items() if name != "nmf"),
         ),
         *(

@@ -14,7 +14,7 @@ from statistics import StatisticsError, fmean, geometric_mean, median
 from typing import Any
 
 from elbmf.comparison.results import FINISHED
-from elbmf.paper.experiments.entrants import PAPERS_BINAPS, RIVALS
+from elbmf.paper.experiments.compared import PAPERS_BINAPS, RIVALS
 from elbmf.paper.experiments.experiment import Claim, Row, Tables, checked
 
 __all__ = ["claims"]

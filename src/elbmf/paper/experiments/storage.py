@@ -26,24 +26,9 @@ class Store:
     A task is written down as soon as it is finished, so that a run that is interrupted goes on
     where it was.
 
-    Parameters
-    ----------
-    folder : Path
-        Made when the first task is written down.
-    settings : Settings, optional
-        What the measurements depend on; by default what it says in the folder.
-    afresh : bool
-        Whether to forget what is there.
-
-    Attributes
-    ----------
-    tables : dict of str to list of dict
-        All rows so far.
-
-    Raises
-    ------
-    InputError
-        If the folder has measurements with other settings.
+    The folder is made when the first task is written down. Without settings, they are those of what
+    was measured there; with others, that is an error. ``afresh`` forgets what is there. ``tables``
+    has all rows so far.
     """
 
     def __init__(

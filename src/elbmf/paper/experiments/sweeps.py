@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.boolean.metrics import measures
 from elbmf.datasets import TiledMatrix, make_tiles
-from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
-from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
+from elbmf.paper.experiments.compared import COMPARED, RIVALS, draw_band, grouped, legend_below
 from elbmf.paper.experiments.experiment import Claim, Experiment, Row, Settings, Tables, Task
 from elbmf.plots import new_figure, plain_axes
 
@@ -25,13 +24,14 @@ __all__ = [
     "Sweep",
     "best_of_all",
     "draw_small_tiles",
+    "listed",
     "percent",
     "span",
     "titles",
 ]
 
 _Check = Callable[[str], tuple[str, bool | None]]
-"""From the name of an entrant to what was measured and whether the claim holds."""
+"""From the name of a method to what was measured and whether the claim holds."""
 
 _TABLE = "results"
 _SHAPE, _RANK = (40, 30), 5
@@ -96,9 +96,9 @@ class Sweep:
         seed = settings.seed_of(task["draw"])
         drawn = self.draw_matrix(task[self.along], seed)
         rows = []
-        for name in ENTRANTS:
+        for name in COMPARED:
             # One thread: a matrix of this size is done before a second one has begun.
-            model = ENTRANTS[name].make(n_components=_RANK, random_state=seed, n_jobs=1)
+            model = COMPARED[name].make(n_components=_RANK, random_state=seed, n_jobs=1)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 U = model.fit_transform(drawn.A)
@@ -113,10 +113,10 @@ class Sweep:
         panels = figure.subplots(1, len(self.measured), squeeze=False)[0]
         there = {row["method"] for row in rows}
         for axes, (measure, title) in zip(panels, self.measured.items(), strict=True):
-            for name in reversed(ENTRANTS):
+            for name in reversed(COMPARED):
                 if name not in there:
                     continue
-                entrant = ENTRANTS[name]
+                method = COMPARED[name]
                 ours = (row for row in rows if row["method"] == name)
                 at, mean, deviation = grouped(ours, self.along, measure)
                 draw_band(
@@ -125,10 +125,10 @@ class Sweep:
                     mean,
                     deviation,
                     most=np.inf if measure == "relative_loss" else 1,  # others are shares
-                    label=entrant.title,
-                    color=entrant.colour,
-                    marker=entrant.marker,
-                    linestyle=entrant.line,
+                    label=method.title,
+                    color=method.colour,
+                    marker=method.marker,
+                    linestyle=method.line,
                     markersize=4.5,
                     linewidth=1.4,
                 )
@@ -144,20 +144,7 @@ class Sweep:
 
 
 class Means:
-    """Means and deviations of each method at each level.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Results.
-    along : str
-        The column of levels.
-
-    Attributes
-    ----------
-    levels : list of float
-        Sorted.
-    """
+    """Means and deviations of each method at each of the levels in a column of results."""
 
     def __init__(self, rows: Sequence[Row], along: str) -> None:
         self._rows, self._along = rows, along
@@ -187,8 +174,13 @@ def percent(level: float) -> str:
 
 
 def titles(names: Sequence[str]) -> str:
-    """Name entrants."""
-    return ", ".join(ENTRANTS[name].title for name in names)
+    """Name methods."""
+    return ", ".join(COMPARED[name].title for name in names)
+
+
+def listed(values: Mapping[str, float]) -> str:
+    """Write a value of each of several methods."""
+    return ", ".join(f"{COMPARED[name].title} {value:.3f}" for name, value in values.items())
 
 
 def span(values: np.ndarray) -> str:
@@ -205,22 +197,10 @@ def best_of_all(
     lower: bool = False,
     rivals: Sequence[str] = RIVALS,
 ) -> _Check:
-    """Return a check that no rival's mean is better than an entrant's, at any level.
+    """Return a check that no rival's mean is better than that of a method, at any level.
 
-    Parameters
-    ----------
-    means : Means
-        What was measured.
-    measure : str
-        Which measure.
-    write : callable
-        From a level to its words.
-    least : float
-        The level from which on.
-    lower : bool
-        Whether lower is better.
-    rivals : sequence of str
-        With whom to compare.
+    ``least`` is the level from which on, ``write`` makes words of a level, and ``lower`` says
+    whether lower is better.
     """
     sign = -1 if lower else 1
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
+from elbmf.binarizers.transformers import Z_UPPER_5_PERCENT
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix
 from elbmf.io.text.fields import Column, FieldReader
@@ -18,7 +18,13 @@ from elbmf.io.text.lines import decoded, is_number, shown
 from elbmf.io.text.naming import NameCodes
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import open_published
-from elbmf.paper.sources.published import check_distinct, check_share, numeric_blocks, read_line
+from elbmf.paper.sources.published import (
+    check_distinct,
+    check_share,
+    high_values,
+    numeric_blocks,
+    read_line,
+)
 
 __all__ = ["load"]
 
@@ -90,18 +96,6 @@ def load(
        conditions, Nucleic Acids Research 50, 2022.
     .. [2] K. Glass, C. Huttenhower, J. Quackenbush, G.-C. Yuan, Passing messages between biological
        networks to refine predicted interactions, PLoS ONE 8(5), 2013.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import grand
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "network.csv"
-    ...     _ = path.write_text(",A2M,BRCA1,TP53\nAHR,0.1,-2.0,9.5\nSP1,-0.3,0.2,0.4\n")
-    ...     network = grand.load(path, upper=0.2)
-    >>> network.matrix.row_names, network.matrix.values.toarray().astype(int).tolist()
-    (['AHR', 'SP1'], [[0, 0, 1], [0, 0, 0]])
     """
     check_share("upper", upper)
     for name, value, known in (("scope", scope, _SCOPES), ("layout", layout, _LAYOUTS)):
@@ -124,7 +118,7 @@ def _high(
         "gene": weights.T,
         "factor": weights,
     }[scope]
-    marks = above_zscore(by_scope, z) if upper is None else upper_share(by_scope, upper)
+    marks = high_values(by_scope, z, upper)
     return marks.T if scope == "gene" else marks.reshape(weights.shape)
 
 

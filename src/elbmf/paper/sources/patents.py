@@ -102,23 +102,6 @@ def load(
     References
     ----------
     .. [1] PatentsView, Data download tables, https://patentsview.org/download/data-download-tables.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import patents
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "g_us_patent_citation.tsv").write_text(
-    ...         '"patent_id"\t"citation_patent_id"\n"10000001"\t"D345393"\n'
-    ...     )
-    ...     _ = (Path(folder) / "g_cpc_current.tsv").write_text(
-    ...         '"patent_id"\t"cpc_sequence"\t"cpc_group"\n'
-    ...         '"10000001"\t0\t"A01B1/02"\n"D345393"\t0\t"H04L63/08"\n'
-    ...     )
-    ...     citations = patents.load(folder)
-    >>> citations.matrix.row_names, citations.matrix.column_names
-    (['A01B 1/00'], ['H04L 63/00'])
     """
     if level not in _LEVELS:
         raise InputError(f"level must be one of {', '.join(_LEVELS)}; got {level!r}.")

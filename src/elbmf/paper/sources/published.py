@@ -1,4 +1,4 @@
-"""What loaders of published files share: the lines of files, small tables, names, options."""
+"""What loaders of published files share: lines, columns, small tables, names, options."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import line_blocks
 from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText, decoded, shown
+from elbmf.kernels.patterns import transpose_pattern
+from elbmf.paper.kernels.genotypes import MISSING
 from elbmf.paper.sources.places import open_published
 
 __all__ = [
+    "ColumnsInTurn",
     "Lines",
     "SmallTable",
     "check_distinct",
     "check_share",
     "find_column",
+    "high_values",
     "numbered",
     "numeric_blocks",
     "read_line",
@@ -35,17 +40,7 @@ __all__ = [
 class Lines:
     """The lines of an open text file, without their ends; blank ones at the end are left out.
 
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    stream : binary stream
-        The text.
-
-    Attributes
-    ----------
-    number : int
-        The number of the line that came last.
+    ``number`` is that of the line that came last.
     """
 
     def __init__(self, path: Path, stream: IO[bytes]) -> None:
@@ -108,6 +103,66 @@ def numeric_blocks(
         fields = reader.cut(block)
         names = [decoded(path, line, text) for line, text in enumerate(fields.texts[0], first)]
         yield first, [name.strip() for name in names], fields.numbers
+
+
+class ColumnsInTurn:
+    """Collects a matrix of so many rows from its columns; only one block of these is dense.
+
+    Missing cells, of which it has seen so many, are kept as such ("unknown") or become zeros.
+    """
+
+    def __init__(self, rows: int, missing: str) -> None:
+        if missing not in ("unknown", "zero"):
+            raise InputError(f"missing must be 'unknown' or 'zero'; got {missing!r}.")
+        self._rows = rows
+        self._keep_missing = missing == "unknown"
+        self._narrow = np.uint16 if rows <= 1 << 16 else np.int32
+        self._ones: list[tuple[NDArray, NDArray]] = []
+        self._missing: list[tuple[NDArray, NDArray]] = []
+        self.missing_cells = 0
+
+    def add(self, block: NDArray[np.uint8]) -> None:
+        """Append columns, which are the rows of a block of 0, 1 and `MISSING`."""
+        self._ones.append(self._pattern(block == 1))
+        missing = block == MISSING
+        self.missing_cells += int(np.count_nonzero(missing))
+        if self._keep_missing:
+            self._missing.append(self._pattern(missing))
+
+    def notes(self, kind: str) -> list[str]:
+        """Return what to say of missing cells, if there are any; they are of a kind."""
+        kept = "are missing cells" if self._keep_missing else "became zeros"
+        note = f"{self.missing_cells} {kind} are not known and {kept}."
+        return [note] if self.missing_cells else []
+
+    def _pattern(self, marks: NDArray[np.bool_]) -> tuple[NDArray, NDArray]:
+        places = np.flatnonzero(marks) % self._rows
+        return np.count_nonzero(marks, axis=1), places.astype(self._narrow)
+
+    def build(self) -> sparse.csr_array:
+        """Return the matrix: bool, or single precision with NaN where cells are missing."""
+        ones = self._transposed(self._ones, bool)
+        if not self._keep_missing or not self.missing_cells:
+            return ones
+        missing = self._transposed(self._missing, np.float32)
+        missing.data[:] = np.nan
+        return sparse.csr_array(ones.astype(np.float32) + missing)
+
+    def _transposed(self, pieces: list[tuple[NDArray, NDArray]], dtype: type) -> sparse.csr_array:
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(counts for counts, _ in pieces)])
+        starts = np.zeros(self._rows + 1, dtype=np.int64)
+        for _, piece in pieces:
+            starts[1:] += np.bincount(piece, minlength=self._rows)
+        places = np.concatenate([np.empty(0, dtype=self._narrow), *(piece for _, piece in pieces)])
+        pieces.clear()
+        indptr, starts = np.cumsum(sizes), np.cumsum(starts)
+        indices = np.empty(places.size, dtype=np.int32)
+        transpose_pattern(indptr, places, starts[:-1].copy(), indices)
+        if places.size < 1 << 31:
+            # scipy widens the indices to the type of these.
+            starts = starts.astype(np.int32)
+        shape = (self._rows, indptr.size - 1)
+        return sparse.csr_array((np.ones(places.size, dtype), indices, starts), shape=shape)
 
 
 class SmallTable:
@@ -247,6 +302,20 @@ def numbered(names: Sequence[str], kind: str) -> tuple[list[str], list[str]]:
     changed = sum(new != old for new, old in zip(distinct, names, strict=True))
     note = f"{changed} {kind} have the name of another; they got a number behind it."
     return distinct, [note] if changed else []
+
+
+def high_values(values: NDArray[np.float64], z: float, upper: float | None) -> NDArray[np.bool_]:
+    """Return which values are high among those along the last axis: by z-score, or by share.
+
+    Those with a z-score above ``z``, none where all values are the same; or those above the
+    quantile 1 − ``upper``, which is that of z-scores as well, for these are in the same order. It
+    is interpolated between neighbours, so that the high values are at most one more than the share,
+    and values equal to it are not high. NaN are not high, and count for nothing.
+    """
+    if upper is not None:
+        return values > np.nanquantile(values, 1 - upper, axis=-1, keepdims=True)
+    mean = np.nanmean(values, axis=-1, keepdims=True)
+    return values - mean > z * np.nanstd(values, axis=-1, keepdims=True)
 
 
 def check_share(name: str, value: float | None) -> None:

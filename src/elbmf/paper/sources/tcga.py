@@ -8,18 +8,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
+from elbmf.binarizers.transformers import Z_UPPER_5_PERCENT
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
 from elbmf.io.text.lines import decoded
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.kernels.genotypes import MISSING
-from elbmf.paper.sources.columns import ColumnsInTurn
 from elbmf.paper.sources.places import first_file, open_published
 from elbmf.paper.sources.published import (
+    ColumnsInTurn,
     SmallTable,
     check_distinct,
     check_share,
+    high_values,
     numbered,
     numeric_blocks,
     read_line,
@@ -99,18 +100,6 @@ def load(
        platform, Nature Biotechnology 38, 2020.
     .. [2] L. Liang, K. Zhu, S. Lu, BEM: mining coregulation patterns in transcriptomics via Boolean
        matrix factorization, Bioinformatics 36(13), 2020.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import tcga
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "HiSeqV2"
-    ...     _ = path.write_text("sample\tP1\tP2\tP3\tP4\nTP53\t1\t1\t2\t9\n")
-    ...     expressions = tcga.load(path)
-    >>> expressions.matrix.row_names, expressions.matrix.values.toarray().T.astype(int).tolist()
-    (['P1', 'P2', 'P3', 'P4'], [[0, 0, 0, 1]])
     """
     check_share("upper", upper)
     source = Path(path)
@@ -156,8 +145,7 @@ def _high(
         rows = values[known]
         if log:
             rows = np.log10(np.maximum(rows, 0) + 1)
-        high = above_zscore(rows, z) if upper is None else upper_share(rows, upper)
-        codes[known] += high
+        codes[known] += high_values(rows, z, upper)
     return codes
 
 
