@@ -163,7 +163,8 @@ def enrichment(
         )
     chosen = _positions(components, W.shape[0])
     names, of_columns = _distinct_names(column_names, ignore_case, cut_at)
-    has = _binary(W[chosen].astype(bool).astype(np.int64) @ of_columns)
+    counts = W[chosen].astype(bool).astype(np.int64) @ of_columns
+    has = sparse.csr_array(counts).astype(bool).astype(np.int64)
     S = _incidence(known, list(names), ignore_case)
     if not S.nnz:
         raise _no_match(column_names, known)
@@ -246,10 +247,6 @@ def _incidence(sets: list[NamedSet], names: Sequence[str], ignore_case: bool) ->
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     ones = np.ones(len(indices), dtype=np.int64)
     return sparse.csr_array((ones, indices, indptr), shape=(len(rows), len(names)))
-
-
-def _binary(counts: Any) -> sparse.csr_array:
-    return sparse.csr_array(counts).astype(bool).astype(np.int64)
 
 
 def _positions(components: Sequence[int] | None, count: int) -> NDArray[np.int64]:

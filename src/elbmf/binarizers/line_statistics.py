@@ -25,11 +25,6 @@ class LineStatistics:
 
     Sums skip zeros, stored or not, and put them in by their number, so that dense and sparse
     matrices give the same bits.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array
-    scope : {"columns", "rows", "all"}
     """
 
     def __init__(self, X: Any, scope: str) -> None:

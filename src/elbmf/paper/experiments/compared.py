@@ -35,17 +35,10 @@ _VARIANTS = {PAPERS_ASSO: ("asso", "Asso τ = 1"), PAPERS_BINAPS: ("binaps", "Bi
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """A method in a comparison.
+    """A method in a comparison: its title, its look in figures, and what makes an estimator.
 
-    Parameters
-    ----------
-    title : str
-        What figures call it.
-    colour, marker, line : str
-        Colours of Okabe and Ito, which all eyes tell apart, and a marker for those who print
-        without colours.
-    make : callable
-        From parameters to an estimator.
+    Colours are those of Okabe and Ito, which all eyes tell apart, and markers are for those who
+    print without colours.
     """
 
     title: str

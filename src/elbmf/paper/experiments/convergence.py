@@ -68,9 +68,10 @@ def _measure(task: Task, settings: Settings) -> Tables:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # as it should be without a rate
         model.fit(drawn.A)
-    history = {name: model.history_[name] for name in ("gap", "hamming")}
-    for name in ("loss_gap", "relaxed_loss", "rounded_loss"):
-        history[name] = model.history_[name] / drawn.A.nnz
+    history = {
+        name: model.history_[name] / (drawn.A.nnz if "loss" in name else 1)
+        for name in ("gap", "loss_gap", "hamming", "relaxed_loss", "rounded_loss")
+    }
     rows = [
         {**task, "epoch": int(epoch), **{name: float(history[name][at]) for name in history}}
         for at, epoch in enumerate(model.history_["epoch"])

@@ -149,10 +149,10 @@ def _draw(tables: Tables) -> Mapping[str, Figure]:
     for axis in panels[1:3]:
         axis.set_ylim(top=1.03)
     panels[2].set_ylim(bottom=-0.03)
-    described = {row["set"]: row for row in rows}
+    sizes = {row["set"]: f"{row['n']:,}×{row['m']:,}, k = {row['rank']}" for row in rows}
     panels[-1].set_xticks(
         range(len(sets)),
-        [f"{name}\n{_about(described[name])}" for name in sets],
+        [f"{name}\n{sizes[name]}" for name in sets],
         fontsize=8,
         rotation=35,
         ha="right",
@@ -209,11 +209,6 @@ def _place(axis: Axes, row: Row, measure: str, x: float) -> None:
         )
     if row["status"] == TIME_LIMIT:
         axis.plot([x], [height], clip_on=False, zorder=2, **_ENDED)
-
-
-def _about(row: Row) -> str:
-    """Say how large a set is."""
-    return f"{row['n']:,}×{row['m']:,}, k = {row['rank']}"
 
 
 def _add_legend(figure: Figure, methods: list[str], rows: list[Row]) -> None:

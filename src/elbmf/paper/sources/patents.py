@@ -110,7 +110,9 @@ def load(
     group_file = _file(folder, groups, _GROUP_FILES, "groups")
     known = _classified_patents(group_file, _LEVELS[level][0], first_only=first_only)
     links, read, used = _links(citation_file, known)
-    rows, columns = _occurring(links, len(known.group_codes))
+    rows = np.bitwise_or.reduce(links, axis=1) > 0
+    cited = np.bitwise_or.reduce(links, axis=0)
+    columns = np.unpackbits(cited, bitorder="little")[: len(known.group_codes)] > 0
     if not rows.any():
         raise InputError(
             f"{citation_file}: none of the {read} citations is between patents that have a group "
@@ -174,13 +176,6 @@ def _links(path: Path, known: _ClassifiedPatents) -> tuple[NDArray[np.uint8], in
             _LOG.info("%s: %d citations read", path, read + citing.size)
         read += citing.size
     return links, read, used
-
-
-def _occurring(links: NDArray[np.uint8], size: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which groups cite, and which are cited."""
-    cited = np.bitwise_or.reduce(links, axis=0)
-    citing = np.bitwise_or.reduce(links, axis=1) > 0
-    return citing, np.unpackbits(cited, bitorder="little")[:size] > 0
 
 
 def _symbol(code: int, level: str) -> str:

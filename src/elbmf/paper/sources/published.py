@@ -189,10 +189,6 @@ class SmallTable:
             self.header.pop()
         self._records = [(line, fields) for line, fields in records if fields]
 
-    def find(self, names: Sequence[str]) -> str | None:
-        """Return the first of the names that is a column."""
-        return next((name for name in names if name in self.header), None)
-
     def column(self, names: Sequence[str], purpose: str) -> str:
         """Return the first of the names that is a column, which one must be."""
         advice = "Name the file or the column that has it."

@@ -159,7 +159,7 @@ def _labels(
     if found is None:
         return {}, []
     table = SmallTable(found)
-    sample_column = table.find(_SAMPLE_COLUMNS) or table.header[0]
+    sample_column = next((n for n in _SAMPLE_COLUMNS if n in table.header), table.header[0])
     wanted = _TYPE_COLUMNS if column is None else (column,)
     type_column = table.column(wanted, "the cancer type")
     row_labels = {"cancer type": table.labels(sample_column, type_column, samples)}
