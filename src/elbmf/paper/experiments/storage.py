@@ -105,22 +105,14 @@ class Store:
         self.tables = {
             name: read_parquet_records(self._folder / f"{name}.parquet") for name in names
         }
-        for task, tables in self._journal():
-            if task not in self._done:
-                self._take(task, tables)
-
-    def _journal(self) -> list[tuple[Task, Tables]]:
-        path = self._folder / _JOURNAL
-        if not path.exists():
-            return []
-        found = []
-        for line in path.read_text(encoding="utf-8").splitlines():
+        journal = self._folder / _JOURNAL
+        for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []:
             try:
                 entry = json.loads(line)
             except ValueError:  # The run ended while it wrote this line: the task is done again.
                 continue
-            found.append((entry["task"], entry["tables"]))
-        return found
+            if entry["task"] not in self._done:
+                self._take(entry["task"], entry["tables"])
 
     def _take(self, task: Task, tables: Tables) -> None:
         self._done.append(task)
