@@ -20,7 +20,7 @@ from common import machine, peak_of_process
 from elbmf.io.files import open_bytes
 from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.naming import NameCodes
-from elbmf.paper.catalog.sets import load
+from elbmf.paper.catalog.sets import loader_of
 
 AT_ONCE = 500_000
 FEW = {
@@ -116,7 +116,7 @@ def read_one(name: str, path: Path, lines: int) -> None:
         if name == "pairs":
             load_pairs(source)
         else:
-            load(name, source)
+            loader_of(name)(source)
 
     with tempfile.TemporaryDirectory() as folder:
         file, text = FEW[name]

@@ -20,10 +20,10 @@ from elbmf.binarizers import (
     ZScoreBinarizer,
     binarizer_of,
 )
-from elbmf.binarizers.zscores import above_zscore, upper_share
 from elbmf.comparison import Comparison
 from elbmf.errors import InputError
 from elbmf.estimators.rank_search import RankSearch
+from elbmf.paper.sources.published import high_values
 from entrants import BINARIZING, SCOPES
 from strategies import rounding
 
@@ -115,8 +115,8 @@ def test_thresholds_and_nonzeros(X, format, threshold):
 @given(numbers(missing=False))
 def test_rows_are_read_as_the_plain_functions_do(X):
     rows = ZScoreBinarizer(scope="rows").transform(X)
-    np.testing.assert_array_equal(rows, above_zscore(X))
-    difference = QuantileBinarizer(scope="rows").transform(X) != upper_share(X)
+    np.testing.assert_array_equal(rows, high_values(X, 1.645, None))
+    difference = QuantileBinarizer(scope="rows").transform(X) != high_values(X, 1.645, 0.05)
     limits = np.broadcast_to(np.quantile(X, 0.95, axis=1, keepdims=True), X.shape)
     tolerance = rounding(np.abs(X).max(initial=0))
     np.testing.assert_allclose(X[difference], limits[difference], rtol=0, atol=tolerance)
@@ -150,7 +150,7 @@ def test_large_sparse_input_stays_sparse():
 def test_pieces_make_no_difference(monkeypatch):
     X = sparse.random_array((40, 30), density=0.4, rng=1)
     expected = [clone(each).fit_transform(X).toarray() for each in BINARIZING]
-    monkeypatch.setattr("elbmf.binarizers.lines._ENTRIES_AT_ONCE", 7)
+    monkeypatch.setattr("elbmf.binarizers.line_statistics._ENTRIES_AT_ONCE", 7)
     for each, ones in zip(BINARIZING, expected, strict=True):
         np.testing.assert_array_equal(clone(each).fit_transform(X).toarray(), ones)
         np.testing.assert_array_equal(clone(each).fit_transform(X.toarray()), ones)

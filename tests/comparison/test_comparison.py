@@ -12,7 +12,7 @@ from elbmf.binarizers import ZScoreBinarizer
 from elbmf.boolean.metrics import measures
 from elbmf.comparison import Comparison, ComparisonProgress, Result, ranked
 from elbmf.comparison.child import small_like
-from elbmf.comparison.handover import Job, save_data
+from elbmf.comparison.job_files import load_job, save_data, save_job
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS
@@ -213,15 +213,15 @@ def test_values_are_binarised_once():
 def test_data_is_handed_over_as_it_is(tmp_path, missing):
     A = BooleanMatrix.from_array(TILES.A, missing=missing)
     save_data(tmp_path, A)
-    Job(A, GreConD(2), 1.5).save(tmp_path)
-    job = Job.load(tmp_path)
-    assert (job.A.shape, job.A.ones, job.time_limit) == (A.shape, A.ones, 1.5)
-    assert job.estimator.n_components == 2
-    np.testing.assert_array_equal(job.A.to_csr().toarray(), A.to_csr().toarray())
-    assert (job.A.missing is None) == (missing is None)
+    save_job(tmp_path, GreConD(2), 1.5)
+    loaded, estimator, time_limit = load_job(tmp_path)
+    assert (loaded.shape, loaded.ones, time_limit) == (A.shape, A.ones, 1.5)
+    assert estimator.n_components == 2
+    np.testing.assert_array_equal(loaded.to_csr().toarray(), A.to_csr().toarray())
+    assert (loaded.missing is None) == (missing is None)
     if missing is not None:
         np.testing.assert_array_equal(
-            job.A.missing.to_csr().toarray(), A.missing.to_csr().toarray()
+            loaded.missing.to_csr().toarray(), A.missing.to_csr().toarray()
         )
 
 
@@ -230,8 +230,8 @@ def test_parameters_of_any_kind_are_handed_over(tmp_path):
     save_data(tmp_path, A)
     init = (np.eye(60, 3), sparse.csr_array(np.eye(3, 50)))
     given = ELBMF(np.int64(3), init=init, extra_weight=np.inf, binarize=ZScoreBinarizer(cutoff=2.5))
-    Job(A, given, None).save(tmp_path)
-    found = Job.load(tmp_path).estimator
+    save_job(tmp_path, given, None)
+    _, found, _ = load_job(tmp_path)
     assert type(found) is ELBMF
     assert (found.n_components, found.extra_weight) == (3, np.inf)
     assert found.binarize.cutoff == 2.5
@@ -240,16 +240,15 @@ def test_parameters_of_any_kind_are_handed_over(tmp_path):
 
 
 def test_parameters_that_no_file_can_hold_are_named(tmp_path):
-    job = Job(BooleanMatrix.from_array(TILES.A), ELBMF(2, callback=print), None)
     with pytest.raises(InputError, match=r"ELBMF\.callback cannot be handed to another process"):
-        job.save(tmp_path)
+        save_job(tmp_path, ELBMF(2, callback=print), None)
 
 
 def test_an_empty_matrix_is_handed_over_too(tmp_path):
     A = BooleanMatrix.from_array(np.zeros((3, 2)))
     save_data(tmp_path, A)
-    Job(A, GreConD(2), None).save(tmp_path)
-    assert Job.load(tmp_path).A.ones == 0
+    save_job(tmp_path, GreConD(2), None)
+    assert load_job(tmp_path)[0].ones == 0
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (60, 50), (70_000, 5), (5, 70_000), (100_000, 100_000)])

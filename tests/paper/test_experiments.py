@@ -10,15 +10,18 @@ import pytest
 
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.io.records import read_parquet_records
-from elbmf.paper.experiments import convergence, drawing, model_selection, sweeps
-from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS, present
+from elbmf.paper.experiments import compared, convergence, model_selection, sweeps
+from elbmf.paper.experiments.compared import COMPARED, RIVALS
 from elbmf.paper.experiments.experiment import PLAIN, REFINED, Claim, Experiment, Settings, checked
-from elbmf.paper.experiments.page import write_page
 from elbmf.paper.experiments.registry import EXPERIMENTS
-from elbmf.paper.experiments.running import draw_experiment, load_experiment, run_experiment
+from elbmf.paper.experiments.running import (
+    draw_experiment,
+    load_experiment,
+    run_experiment,
+    write_page,
+)
 from elbmf.paper.experiments.storage import Store
-from elbmf.paper.experiments.sweeps import Means
-from elbmf.paper.experiments.verdicts import best_of_all, percent
+from elbmf.paper.experiments.sweeps import Means, best_of_all, percent
 from elbmf.plots import new_figure
 
 QUICK = Settings()
@@ -173,10 +176,9 @@ def test_a_claim_is_checked_for_plain_and_refined():
 
 
 def test_methods_look_different():
-    looks = [(each.colour, each.marker) for each in ENTRANTS.values()]
+    looks = [(each.colour, each.marker) for each in COMPARED.values()]
     assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 9
     assert len(RIVALS) == 7
-    assert present(["asso", PLAIN, "asso"]) == [PLAIN, "asso"]
 
 
 def _means(values):
@@ -195,7 +197,7 @@ def test_means_and_deviations_are_over_the_draws():
     assert means.levels == [0, 1, 2]
     np.testing.assert_allclose(means.curve(PLAIN, "loss", 1), [2, 4])
     np.testing.assert_allclose(means.deviations(PLAIN, "loss"), 0.125)
-    at, mean, deviation = drawing.grouped(
+    at, mean, deviation = compared.grouped(
         [{"x": 2, "y": 1.0}, {"x": 1, "y": 5.0}, {"x": 2, "y": 3.0}], "x", "y"
     )
     np.testing.assert_allclose([at, mean, deviation], [[1, 2], [5, 2], [0, 1]])
@@ -287,8 +289,8 @@ def swept():
 @pytest.mark.parametrize("name", ["noise", "overlap", "density", "low-noise"])
 def test_sweeps(swept, name):
     rows = swept[name]
-    assert len(rows) == 2 * len(ENTRANTS)
-    assert {row["method"] for row in rows} == set(ENTRANTS)
+    assert len(rows) == 2 * len(COMPARED)
+    assert {row["method"] for row in rows} == set(COMPARED)
     _check_outcome(load_experiment(name), {"results": rows})
     losses = {name: [r["loss"] for r in rows if r["method"] == name] for name in (PLAIN, REFINED)}
     assert all(refined <= plain for plain, refined in zip(*losses.values(), strict=True))

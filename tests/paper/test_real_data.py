@@ -6,7 +6,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError
 from elbmf.paper.experiments import Settings
-from elbmf.paper.experiments.entrants import PAPERS_BINAPS, look_of
+from elbmf.paper.experiments.compared import PAPERS_BINAPS, mark_of
 from elbmf.paper.experiments.experiment import PLAIN, REFINED
 from elbmf.paper.experiments.real_data import EXPERIMENT, methods
 
@@ -124,8 +124,8 @@ def test_unknown_sets_are_an_error_that_names_the_folders(tmp_path):
         EXPERIMENT.measure(task, Settings(data=(tmp_path,)))
 
 
-def test_each_method_has_a_look_of_its_own():
-    looks = [look_of(method) for method in METHODS]
+def test_each_method_has_a_mark_of_its_own():
+    looks = [mark_of(method) for method in METHODS]
     assert len({str(look) for _, look in looks}) == len({title for title, _ in looks}) == 11
 
 

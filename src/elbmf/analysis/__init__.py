@@ -6,10 +6,14 @@ data; what they count into is as large as a picture, or as one side of the matri
 
 from elbmf.analysis.grid import ErrorGrid, error_grid
 from elbmf.analysis.layout import RowLayout, row_layout
-from elbmf.analysis.order import BlockOrder, block_order, runs
-from elbmf.analysis.overlap import ComponentOverlap, component_overlap
-from elbmf.analysis.ranking import best_first
-from elbmf.analysis.support import Support, line_ones, support, support_in_pieces
+from elbmf.analysis.order import (
+    BlockOrder,
+    ComponentOverlap,
+    block_order,
+    component_overlap,
+    runs,
+)
+from elbmf.analysis.support import Support, best_first, line_ones, support, support_in_pieces
 
 __all__ = [
     "BlockOrder",

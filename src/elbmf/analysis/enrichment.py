@@ -6,7 +6,7 @@ background; what a set has in common with it then follows a hypergeometric distr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, get_args
@@ -156,18 +156,19 @@ def enrichment(
     """
     _check_options(background, family, min_size, max_size)
     known = list(sets)
-    names = _Names.of(column_names, ignore_case, cut_at)
     W = sparse.csr_array(V)
     if W.shape[1] != len(column_names):
         raise InputError(
             f"There must be a name for each of the {W.shape[1]} columns; got {len(column_names)}."
         )
     chosen = _positions(components, W.shape[0])
-    has = _binary(W[chosen].astype(bool).astype(np.int64) @ names.of_columns)
-    S = _incidence(known, names)
+    names, of_columns = _distinct_names(column_names, ignore_case, cut_at)
+    counts = W[chosen].astype(bool).astype(np.int64) @ of_columns
+    has = sparse.csr_array(counts).astype(bool).astype(np.int64)
+    S = _incidence(known, list(names), ignore_case)
     if not S.nnz:
         raise _no_match(column_names, known)
-    genes = np.array(names.shown, dtype=object)
+    genes = np.array(list(names.values()), dtype=object)
     if background == "annotated":
         annotated = np.flatnonzero(S.sum(axis=0))
         S, has, genes = S[:, annotated], has[:, annotated], genes[annotated]
@@ -179,139 +180,73 @@ def enrichment(
             f"None of the {len(known)} sets has {min_size} to {most} names among the {len(genes)} "
             f"of the background; they have {sizes.min()} to {sizes.max()}. Allow other sizes."
         )
-    tests = _Tests(chosen, has, [known[at] for at in tested], S[tested], genes, family)
-    return [record for row in range(len(chosen)) for record in tests.records(row, max_adjusted_p)]
-
-
-class _Tests:
-    """All components against all sets.
-
-    Parameters
-    ----------
-    components : ndarray of int
-        Which components these are.
-    has : sparse array of shape (components, names)
-        The names of each component.
-    sets : list of NamedSet
-    members : sparse array of shape (sets, names)
-        The names of each set.
-    genes : ndarray of str
-        The background.
-    family : {"component", "all"}
-    """
-
-    def __init__(
-        self,
-        components: NDArray[np.int64],
-        has: sparse.csr_array,
-        sets: list[NamedSet],
-        members: sparse.csr_array,
-        genes: NDArray[Any],
-        family: Family,
-    ) -> None:
-        self.components, self.has, self.genes = components, has, genes
-        self.sets, self.members = sets, members
-        self.drawn, self.sizes = has.sum(axis=1), members.sum(axis=1)
-        self.overlaps = (has @ members.T).toarray()
-        self.log_p = np.zeros(self.overlaps.shape)
-        for row, size in enumerate(self.drawn):
-            self.log_p[row] = log_upper_tail(self.overlaps[row], len(genes), self.sizes, size)
-        if family == "all":
-            self.log_adjusted = adjusted_log_p(self.log_p.ravel()).reshape(self.log_p.shape)
-        else:
-            self.log_adjusted = np.zeros(self.log_p.shape)
-            for row, log_p in enumerate(self.log_p):
-                self.log_adjusted[row] = adjusted_log_p(log_p)
-
-    def records(self, row: int, max_adjusted_p: float) -> Iterator[Enrichment]:
-        """Yield what a component is rich in, the most significant first."""
-        significant = np.exp(self.log_adjusted[row]) <= max_adjusted_p
-        of_set = np.flatnonzero((self.overlaps[row] > 0) & significant)
-        overlap, log_p = self.overlaps[row, of_set], self.log_p[row, of_set]
-        expected = self.sizes[of_set] * self.drawn[row] / len(self.genes)
-        in_component = self.has[[row]].toarray()[0].astype(bool)
-        for at in np.lexsort((-overlap / expected, log_p)):
-            which = of_set[at]
-            members = self.members.indices[
-                self.members.indptr[which] : self.members.indptr[which + 1]
-            ]
-            log_adjusted = self.log_adjusted[row, which]
-            yield Enrichment(
-                component=int(self.components[row]),
-                set=self.sets[which].name,
-                description=self.sets[which].description,
-                overlap=int(overlap[at]),
-                set_size=int(self.sizes[which]),
-                component_size=int(self.drawn[row]),
-                background=len(self.genes),
-                expected=float(expected[at]),
-                fold_enrichment=float(overlap[at] / expected[at]),
-                p=float(np.exp(log_p[at])),
-                adjusted_p=float(np.exp(log_adjusted)),
-                log10_p=float(log_p[at] / np.log(10)),
-                log10_adjusted_p=float(log_adjusted / np.log(10)),
-                genes=self.genes[np.sort(members[in_component[members]])].tolist(),
+    S, sizes, drawn = S[tested], sizes[tested], has.sum(axis=1)
+    overlaps = (has @ S.T).toarray()
+    log_p = log_upper_tail(overlaps, len(genes), sizes, drawn[:, None])
+    families = log_p.reshape(1, -1) if family == "all" else log_p
+    log_adjusted = np.array([adjusted_log_p(each) for each in families]).reshape(log_p.shape)
+    found = []
+    for row, component in enumerate(chosen):
+        in_component = has[[row]].toarray()[0].astype(bool)
+        expected = sizes * drawn[row] / len(genes)
+        shown = (overlaps[row] > 0) & (np.exp(log_adjusted[row]) <= max_adjusted_p)
+        at = np.flatnonzero(shown)
+        for which in at[np.lexsort((-overlaps[row, at] / expected[at], log_p[row, at]))]:
+            members = S.indices[S.indptr[which] : S.indptr[which + 1]]
+            found.append(
+                Enrichment(
+                    component=int(component),
+                    set=known[tested[which]].name,
+                    description=known[tested[which]].description,
+                    overlap=int(overlaps[row, which]),
+                    set_size=int(sizes[which]),
+                    component_size=int(drawn[row]),
+                    background=len(genes),
+                    expected=float(expected[which]),
+                    fold_enrichment=float(overlaps[row, which] / expected[which]),
+                    p=float(np.exp(log_p[row, which])),
+                    adjusted_p=float(np.exp(log_adjusted[row, which])),
+                    log10_p=float(log_p[row, which] / np.log(10)),
+                    log10_adjusted_p=float(log_adjusted[row, which] / np.log(10)),
+                    genes=genes[np.sort(members[in_component[members]])].tolist(),
+                )
             )
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Names:
-    """The distinct names of the columns.
+def _distinct_names(
+    column_names: Sequence[str], ignore_case: bool, cut_at: str | None
+) -> tuple[dict[str, str], sparse.csr_array]:
+    """Tell the names of columns apart.
 
-    Parameters
-    ----------
-    position : dict of str to int
-        Where each name is, as it is compared.
-    shown : list of str
-        Each name as the first of its columns has it.
-    of_columns : sparse array of shape (columns, names)
-        The name of each column.
-    ignore_case : bool
+    Returns each distinct name as it is compared, with how the first of its columns has it, and
+    which of them each column has, of shape (columns, names).
     """
-
-    position: dict[str, int]
-    shown: list[str]
-    of_columns: sparse.csr_array
-    ignore_case: bool
-
-    @classmethod
-    def of(cls, column_names: Sequence[str], ignore_case: bool, cut_at: str | None) -> _Names:
-        """Tell the names of columns apart."""
-        position: dict[str, int] = {}
-        shown: list[str] = []
-        indices = np.empty(len(column_names), dtype=np.int64)
-        for column, name in enumerate(column_names):
-            key = name.split(cut_at, 1)[0] if cut_at else name
-            at = position.setdefault(key.upper() if ignore_case else key, len(shown))
-            if at == len(shown):
-                shown.append(key)
-            indices[column] = at
-        count = len(column_names)
-        of_columns = sparse.csr_array(
-            (np.ones(count, dtype=np.int64), indices, np.arange(count + 1)),
-            shape=(count, len(shown)),
-        )
-        return cls(position, shown, of_columns, ignore_case)
-
-    def find(self, name: str) -> int | None:
-        """Return where a name is; None when no column has it."""
-        return self.position.get(name.upper() if self.ignore_case else name)
+    position: dict[str, int] = {}
+    shown: list[str] = []
+    indices = np.empty(len(column_names), dtype=np.int64)
+    for column, name in enumerate(column_names):
+        key = name.split(cut_at, 1)[0] if cut_at else name
+        at = position.setdefault(key.upper() if ignore_case else key, len(shown))
+        if at == len(shown):
+            shown.append(key)
+        indices[column] = at
+    entries = np.ones(len(indices), dtype=np.int64), indices, np.arange(len(indices) + 1)
+    of_columns = sparse.csr_array(entries, shape=(len(indices), len(shown)))
+    return dict(zip(position, shown, strict=True)), of_columns
 
 
-def _incidence(sets: list[NamedSet], names: _Names) -> sparse.csr_array:
+def _incidence(sets: list[NamedSet], names: Sequence[str], ignore_case: bool) -> sparse.csr_array:
     """Return which names are in which set, of shape (sets, names)."""
-    rows = [
-        sorted({at for member in each.members if (at := names.find(member)) is not None})
-        for each in sets
-    ]
+    position = {name: at for at, name in enumerate(names)}
+    rows = []
+    for each in sets:
+        members = (name.upper() if ignore_case else name for name in each.members)
+        rows.append(sorted({position[name] for name in members if name in position}))
     indices = np.fromiter((at for row in rows for at in row), dtype=np.int64)
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
     ones = np.ones(len(indices), dtype=np.int64)
-    return sparse.csr_array((ones, indices, indptr), shape=(len(rows), len(names.shown)))
-
-
-def _binary(counts: Any) -> sparse.csr_array:
-    return sparse.csr_array(counts).astype(bool).astype(np.int64)
+    return sparse.csr_array((ones, indices, indptr), shape=(len(rows), len(names)))
 
 
 def _positions(components: Sequence[int] | None, count: int) -> NDArray[np.int64]:

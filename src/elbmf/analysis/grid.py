@@ -125,23 +125,9 @@ def error_grid(
         if pattern is None:
             return ones, hits
         indptr, indices = pattern.lines(0)
-        over_ranges(
-            lambda low, high: grids.ones_in_bins(
-                indptr,
-                indices,
-                places,
-                row_edges,
-                low,
-                high,
-                column_bins,
-                rows,
-                columns,
-                ones,
-                hits,
-            ),
-            R,
-            n_jobs,
-        )
+        ordered = indptr, indices, places, row_edges
+        counted = column_bins, rows, columns, ones, hits
+        over_ranges(lambda low, high: grids.ones_in_bins(*ordered, low, high, *counted), R, n_jobs)
         return ones, hits
 
     ones, hits = count_ones(A)

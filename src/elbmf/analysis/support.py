@@ -1,4 +1,4 @@
-"""How well each row and column fits into each component."""
+"""How well each row and column fits into each component, and which is named first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elbmf.boolean.product import boolean_factors, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.threads import over_ranges
 
-__all__ = ["Support", "line_ones", "support", "support_in_pieces"]
+__all__ = ["Support", "best_first", "line_ones", "support", "support_in_pieces"]
 
 Counts = NDArray[np.int32]
 
@@ -115,3 +115,19 @@ def support_in_pieces(
 
         over_ranges(fill, len(counts), n_jobs)
         yield low, counts
+
+
+def best_first(inside: NDArray[Any] | None, in_all: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order of lines by how well they fit into a component.
+
+    Those come first that have most ones inside; of equals, those that have fewest elsewhere. Lines
+    that are alike stay in their order.
+
+    Parameters
+    ----------
+    inside : ndarray, of shape (lines,) or (lines, components), or None
+        Ones of each line among the component's other side, or their share. None without data.
+    in_all : ndarray of int, of the same shape
+        All ones of each line; without data, the components that it is in.
+    """
+    return np.lexsort((in_all,) if inside is None else (in_all, -inside), axis=0)

@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from elbmf.binarizers.lines import SCOPES, Lines, quantile_of
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT
+from elbmf.binarizers.line_statistics import SCOPES, LineStatistics, quantile_of
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import canonical
 
 __all__ = [
+    "Z_UPPER_5_PERCENT",
     "NonzeroBinarizer",
     "QuantileBinarizer",
     "ThresholdBinarizer",
@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+
+Z_UPPER_5_PERCENT = 1.645
+"""The cutoff above which 5% of a normal distribution lie."""
 
 
 class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -67,15 +70,18 @@ class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         read = self._read(X, reset=False)
         return self._ones_of_sparse(read) if sparse.issparse(read) else self._ones_of_dense(read)
 
-    @abstractmethod
     def _learn(self, X: Any) -> None:
-        """Learn from validated data."""
+        """Learn from validated data; those that tell each value alone have nothing to learn."""
 
-    @abstractmethod
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]: ...
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell values alone."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array: ...
+    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
+        return _with_nan(self._is_one(X), X)
+
+    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
+        return _selected(X, self._is_one(X.data))
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a dense array or canonical CSR."""
@@ -96,6 +102,7 @@ class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
+        tags.requires_fit = False
         return tags
 
 
@@ -111,19 +118,8 @@ class NonzeroBinarizer(_Binarizer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
-    def _learn(self, X: Any) -> None:
-        """Nothing is learned."""
-
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
-        return _with_nan(X != 0, X)
-
-    def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
-        return _selected(X, X.data != 0)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(values != 0)
 
 
 class ThresholdBinarizer(_Binarizer):
@@ -149,11 +145,8 @@ class ThresholdBinarizer(_Binarizer):
     def __init__(self, threshold: float = 0.0) -> None:
         self.threshold = threshold
 
-    def _learn(self, X: Any) -> None:
-        """Nothing is learned."""
-
-    def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
-        return _with_nan(self.threshold < X, X)
+    def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(values > self.threshold)
 
     def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
         if self.threshold < 0:
@@ -161,12 +154,7 @@ class ThresholdBinarizer(_Binarizer):
                 f"threshold={self.threshold} turns every zero of a sparse matrix into a one. "
                 "Use a threshold ≥ 0, or a dense array."
             )
-        return _selected(X, X.data > self.threshold)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.requires_fit = False
-        return tags
+        return super()._ones_of_sparse(X)
 
 
 class _LimitBinarizer(_Binarizer):
@@ -175,7 +163,7 @@ class _LimitBinarizer(_Binarizer):
     scope: str
 
     @abstractmethod
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         """Return the limit of each line; NaN for one without any values."""
 
     def with_limits(self, limits: Any, n_features: int) -> Self:
@@ -194,10 +182,12 @@ class _LimitBinarizer(_Binarizer):
 
     def _learn(self, X: Any) -> None:
         # Rows are looked at when they are transformed.
-        self.limits_ = np.empty(0) if self.scope == "rows" else self._limits(Lines(X, self.scope))
+        self.limits_ = (
+            np.empty(0) if self.scope == "rows" else self._limits(LineStatistics(X, self.scope))
+        )
 
     def _limits_for(self, X: Any) -> Floats:
-        return self._limits(Lines(X, self.scope)) if self.scope == "rows" else self.limits_
+        return self._limits(LineStatistics(X, self.scope)) if self.scope == "rows" else self.limits_
 
     def _ones_of_dense(self, X: NDArray[Any]) -> NDArray[Any]:
         limits = self._limits_for(X)
@@ -205,7 +195,7 @@ class _LimitBinarizer(_Binarizer):
 
     def _ones_of_sparse(self, X: sparse.csr_array) -> sparse.csr_array:
         limits = self._limits_for(X)
-        lines = Lines(X, self.scope)
+        lines = LineStatistics(X, self.scope)
         high = np.empty(X.data.shape, dtype=np.bool_)
         at = 0
         for line, values in lines.entries():
@@ -274,7 +264,7 @@ class ZScoreBinarizer(_LimitBinarizer):
         self.cutoff = cutoff
         self.scope = scope
 
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         mean = lines.sums() / lines.known
         deviation = np.sqrt(lines.sums(squares_around=mean) / lines.known)
         limits = mean + self.cutoff * deviation
@@ -331,7 +321,7 @@ class QuantileBinarizer(_LimitBinarizer):
         self.share = share
         self.scope = scope
 
-    def _limits(self, lines: Lines) -> Floats:
+    def _limits(self, lines: LineStatistics) -> Floats:
         quantiles = (quantile_of(*each, 1 - self.share) for each in lines)
         return np.fromiter(quantiles, dtype=np.float64, count=lines.count)
 

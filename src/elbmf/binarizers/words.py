@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
-from elbmf.binarizers.lines import SCOPES
+from elbmf.binarizers.line_statistics import SCOPES
 from elbmf.binarizers.transformers import (
     NonzeroBinarizer,
     QuantileBinarizer,
@@ -39,16 +39,9 @@ Binarize: TypeAlias = float | str | BaseEstimator | None
 
 @dataclass(frozen=True)
 class _Word:
-    """How a word is said and what it means.
+    """A word: what makes its transformer, which values are ones, and the number that may follow.
 
-    Parameters
-    ----------
-    make : callable
-        Returns the transformer, of the options as keywords.
-    meaning : str
-        Which values are ones.
-    number : str
-        Name of the number that may follow; none if empty. A scope may follow where it does.
+    A scope may follow where a number does.
     """
 
     make: Callable[..., BaseEstimator]

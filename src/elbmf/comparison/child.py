@@ -3,7 +3,7 @@
 This one imports what all need, once, and has a copy of itself for each method, where the system is
 good at that. The copy reads data and estimator from a folder, compiles what is needed on a small
 matrix, fits, and saves the factors there. What happens is told in lines of JSON, which
-`elbmf.comparison.race` reads.
+`elbmf.comparison.processes` reads.
 """
 
 import json
@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from elbmf.comparison.handover import Job, save_factors
+from elbmf.comparison.job_files import load_job, save_factors
 from elbmf.estimators import BooleanFactorizer
 from elbmf.io.plain import plain
 from elbmf.kernels.compiling import CompileTimer
@@ -128,14 +128,13 @@ def _forget_peak() -> bool:
 
 
 def _fit(folder: Path, tell: Tell) -> None:
-    job = Job.load(folder)
-    A, estimator = job.A, job.estimator
+    A, estimator, time_limit = load_job(folder)
     _warm_up(estimator, A)
     before = _memory(peak=False) if _forget_peak() else None
     tell("began")
     with warnings.catch_warnings(record=True) as caught, CompileTimer() as compiling:
         warnings.simplefilter("always")
-        observer = _Observer(tell, job.time_limit)
+        observer = _Observer(tell, time_limit)
         estimator.set_params(callback=observer)
         began = time.perf_counter()
         estimator.fit(A.to_csr(), missing=A.missing)

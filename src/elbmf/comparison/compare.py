@@ -1,24 +1,35 @@
 """The comparison itself."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import InvalidParameterError
 
 from elbmf.binarizers import Binarize, learns
-from elbmf.comparison.entrants import Methods, entrants
-from elbmf.comparison.race import Rules, Track
+from elbmf.comparison.processes import Runner
 from elbmf.comparison.results import Result, ranked
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Setting, parts_of
+from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.given import read_matrix
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
-__all__ = ["Comparison", "ComparisonProgress", "compare"]
+__all__ = ["Comparison", "ComparisonProgress", "chosen_names", "compare"]
+
+Methods = str | Sequence[str] | Mapping[str, BooleanFactorizer]
+"""``"all"``, names of methods, or estimators with names of their own."""
+
+_COMMON = frozenset({"n_components", "binarize", "callback", "n_jobs", "random_state"})
+"""Parameters that are the same for all, else there were nothing to compare."""
+
+_REFINED = "+refine"
 
 # How long a method may take to end after it was asked to: at least, and in shares of the limit.
 _LEAST_GRACE, _GRACE = 5.0, 0.5
@@ -95,7 +106,7 @@ callback, n_jobs, random_state
             "n_jobs": n_jobs,
             "random_state": self.random_state,
         }
-        self.estimators = entrants(methods, parameters or {}, common, refine=refine)
+        self.estimators = _chosen_estimators(methods, parameters or {}, common, refine=refine)
         if time_limit is not None:
             _require_seconds("time_limit", time_limit, least=np.nextafter(0, 1))
         if grace is None:
@@ -112,28 +123,23 @@ callback, n_jobs, random_state
         for estimator in self.estimators.values():
             # The threshold was applied when the data was read.
             estimator.set_params(binarize=None)
-        threads = None if n_jobs == -1 else n_jobs
-        self._rules = Rules(truth, time_limit, grace, threads)
+        self._rules = (truth, time_limit, grace, None if n_jobs == -1 else n_jobs)
         self._callback = callback
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
         with (
             tempfile.TemporaryDirectory(prefix="elbmf-") as folder,
-            Track(Path(folder), self._A, self._rules) as track,
+            Runner(Path(folder), self._A, *self._rules) as runner,
         ):
-            for number, (method, estimator) in enumerate(self.estimators.items(), 1):
-
-                def observe(
-                    report: FitProgress | None, method: str = method, number: int = number
-                ) -> None:
-                    if self._callback is not None:
-                        self._callback(
-                            ComparisonProgress(method, number, len(self.estimators), report)
-                        )
-
+            for number, (name, estimator) in enumerate(self.estimators.items(), 1):
+                observe = partial(self._observe, name, number)
                 observe(None)
-                yield track.run(method, estimator, observe)
+                yield runner.run(name, estimator, observe)
+
+    def _observe(self, name: str, number: int, report: FitProgress | None) -> None:
+        if self._callback is not None:
+            self._callback(ComparisonProgress(name, number, len(self.estimators), report))
 
 
 def compare(
@@ -244,3 +250,85 @@ def _require_seconds(name: str, value: Any, least: float) -> None:
 
 def _by(shape: tuple[int, int]) -> str:
     return f"{shape[0]}×{shape[1]}"
+
+
+def chosen_names(methods: str | Sequence[str]) -> list[str]:
+    """Return the names of methods, each once, or say which there are."""
+    if methods == "all":
+        return list(METHODS)
+    names = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
+    unknown = [name for name in names if name not in METHODS]
+    if unknown or not names:
+        got = f"there is no method {unknown[0]!r}" if unknown else "no method is named"
+        raise InputError(f"{got}. Methods: all, {', '.join(METHODS)}.")
+    return names
+
+
+def _chosen_estimators(
+    methods: Methods,
+    parameters: Mapping[str, Mapping[str, Any]],
+    common: Mapping[str, Any],
+    *,
+    refine: bool,
+) -> dict[str, BooleanFactorizer]:
+    """Return unfitted estimators by name, with the parameters of each and those ``common`` to all.
+
+    With ``refine``, those that are not refined take part a second time, refined.
+    """
+    if isinstance(methods, Mapping):
+        chosen = {name: _clone(name, estimator) for name, estimator in methods.items()}
+    else:
+        chosen = {name: method(name)() for name in chosen_names(methods)}
+    for name in parameters:
+        if name not in chosen:
+            raise InputError(
+                f"parameters: {name!r} does not take part. Methods: {', '.join(chosen)}."
+            )
+    result: dict[str, BooleanFactorizer] = {}
+    for name, estimator in chosen.items():
+        result[name] = _with_parameters(name, estimator, parameters.get(name, {}), common)
+        if refine and not result[name].refine:
+            result[name + _REFINED] = clone(result[name]).set_params(refine=True)
+    return result
+
+
+def _clone(name: str, estimator: Any) -> BooleanFactorizer:
+    """Copy an estimator that another process can run; an error names it."""
+    if not isinstance(estimator, BooleanFactorizer):
+        raise InputError(
+            f"{name}: expected an estimator of this package, or of a class that extends "
+            f"BooleanFactorizer; got {type(estimator).__name__}."
+        )
+    if type(estimator).__module__ == "__main__":
+        raise InputError(
+            f"{name}: {type(estimator).__name__} is defined in the program itself, where another "
+            "process cannot find it. Move it to a module and import it from there."
+        )
+    return clone(estimator)
+
+
+def _with_parameters(
+    name: str,
+    estimator: BooleanFactorizer,
+    own: Mapping[str, Any],
+    common: Mapping[str, Any],
+) -> BooleanFactorizer:
+    """Set and check the parameters of an estimator; an error names it."""
+    shared = sorted(_COMMON & own.keys())
+    if shared:
+        raise InputError(
+            f"{name}: {shared[0]} is the same for all methods of a comparison. Give it once, "
+            "not as a parameter of one method."
+        )
+    unknown = sorted(own.keys() - estimator.get_params(deep=False).keys())
+    if unknown:
+        known = sorted(estimator.get_params(deep=False).keys() - _COMMON)
+        raise InputError(
+            f"{name}: unknown parameter {unknown[0]!r}. Known parameters: {', '.join(known)}."
+        )
+    estimator.set_params(**own, **common)
+    try:
+        estimator._validate_params()
+    except (InputError, InvalidParameterError) as error:
+        raise InputError(f"{name}: ", *parts_of(error)) from error
+    return estimator

@@ -151,54 +151,46 @@ def _place(
         if n_tiles > room
         else "no room was found by chance"
     )
-    left = _DRAWS_IN_ALL + _DRAWS_IN_ALL_PER_TILE * n_tiles
+
+    def draw_one_by_one(most_draws: int) -> tuple[Cells, int]:
+        """Draw tiles until all have room or one finds none; return them and the draws it took."""
+        top, bottom, left, right = edges = np.empty((4, n_tiles), dtype=np.int64)
+        draws = 0
+        for l in range(n_tiles):
+            for _ in range(min(_DRAWS, most_draws - draws)):
+                draws += 1
+                rows = generator.integers(height[0], height[1], endpoint=True)
+                columns = generator.integers(width[0], width[1], endpoint=True)
+                first_row = generator.integers(0, n - rows, endpoint=True)
+                first_column = generator.integers(0, m - columns, endpoint=True)
+                taken = (
+                    not overlap
+                    and (
+                        (top[:l] < first_row + rows)
+                        & (first_row < bottom[:l])
+                        & (left[:l] < first_column + columns)
+                        & (first_column < right[:l])
+                    ).any()
+                )
+                if not taken:
+                    edges[:, l] = first_row, first_row + rows, first_column, first_column + columns
+                    break
+            else:
+                return edges[:, :l].T, draws
+        return edges.T, draws
+
+    draws_left = _DRAWS_IN_ALL + _DRAWS_IN_ALL_PER_TILE * n_tiles
     for _ in range(_STARTS):
-        if not overlap and (n_tiles > room or left <= 0):
+        if not overlap and (n_tiles > room or draws_left <= 0):
             break
-        tiles, draws = _drawn_one_by_one(shape, n_tiles, height, width, overlap, generator, left)
+        tiles, draws = draw_one_by_one(draws_left)
         if tiles.shape[0] == n_tiles:
             return tiles
-        left -= draws
+        draws_left -= draws
     raise InputError(
         f"Could not place {n_tiles} tiles of {h}-{height[1]} × {w}-{width[1]} cells in a {n}×{m} "
         f"matrix without overlap: {why}. Ask for fewer or smaller tiles, or set overlap=True."
     )
-
-
-def _drawn_one_by_one(
-    shape: tuple[int, int],
-    n_tiles: int,
-    height: Range,
-    width: Range,
-    overlap: bool,
-    generator: np.random.Generator,
-    most_draws: int,
-) -> tuple[Cells, int]:
-    """Draw tiles until all have room or one finds none; return them and the draws it took."""
-    top, bottom, left, right = edges = np.empty((4, n_tiles), dtype=np.int64)
-    draws = 0
-    for l in range(n_tiles):
-        for _ in range(min(_DRAWS, most_draws - draws)):
-            draws += 1
-            rows = generator.integers(height[0], height[1], endpoint=True)
-            columns = generator.integers(width[0], width[1], endpoint=True)
-            first_row = generator.integers(0, shape[0] - rows, endpoint=True)
-            first_column = generator.integers(0, shape[1] - columns, endpoint=True)
-            taken = (
-                not overlap
-                and (
-                    (top[:l] < first_row + rows)
-                    & (first_row < bottom[:l])
-                    & (left[:l] < first_column + columns)
-                    & (first_column < right[:l])
-                ).any()
-            )
-            if not taken:
-                edges[:, l] = first_row, first_row + rows, first_column, first_column + columns
-                break
-        else:
-            return edges[:, :l].T, draws
-    return edges.T, draws
 
 
 def _product(U: NDArray[np.bool_], V: NDArray[np.bool_], bands: Cells) -> sparse.csr_array:
@@ -265,14 +257,7 @@ def _noisy(
 class _DrawnCells:
     """Cells drawn independently, at the cost of those drawn: the gaps between them are geometric.
 
-    Parameters
-    ----------
-    cells : int
-        How many there are to draw from.
-    probability : float
-        With which each is drawn.
-    generator : Generator
-        Of which as many numbers are taken as are needed so far, or a few more.
+    Of the generator, as many numbers are taken as are needed so far, or a few more.
     """
 
     def __init__(self, cells: int, probability: float, generator: np.random.Generator) -> None:

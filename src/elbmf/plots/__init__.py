@@ -24,15 +24,14 @@ from elbmf.utils.late import late_names
 if TYPE_CHECKING:
     from elbmf.plots.canvas import figure_of, new_figure, save, suffixes
     from elbmf.plots.comparisons import comparison
+    from elbmf.plots.heat import component_overlap
     from elbmf.plots.images import image_bands
     from elbmf.plots.lists import component_lists
     from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, OKABE_ITO, grouped_digits, plain_axes
     from elbmf.plots.maps import row_map
-    from elbmf.plots.matrix import reordered_matrix
+    from elbmf.plots.matrix import factorization, reordered_matrix
     from elbmf.plots.names import shown_name
     from elbmf.plots.nmi import label_nmi, nmi_map
-    from elbmf.plots.overlap import component_overlap
-    from elbmf.plots.panels import factorization
     from elbmf.plots.ranks import rank_curve
     from elbmf.plots.registry import FIGURES, Figure
     from elbmf.plots.traces import trace

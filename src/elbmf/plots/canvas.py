@@ -42,18 +42,8 @@ def several_of(
 ) -> tuple[Axes, ...]:
     """Return the axes that are given, if they are as many, or those of a new figure.
 
-    Parameters
-    ----------
-    axes : sequence of Axes, or None
-        What the user handed over.
-    count : int
-        How many are needed.
-    width, height : float
-        Size of the new figure in inches.
-    rows, columns : int
-        How its axes are laid out; all in one row by default. Those beyond ``count`` stay empty.
-    **options
-        For ``Figure.subplots``.
+    Its size is in inches, and its axes lie in one row unless rows and columns are given; those
+    beyond ``count`` stay empty. Options are those of ``Figure.subplots``.
     """
     if axes is not None:
         given = tuple(np.ravel(axes))

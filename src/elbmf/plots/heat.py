@@ -1,19 +1,24 @@
-"""Heat maps of small tables of shares, which several figures are."""
+"""Heat maps of small tables of shares, such as of what components share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.plots.look import TICK
+from elbmf.analysis import block_order
+from elbmf.analysis import component_overlap as overlap_of
+from elbmf.errors import InputError
+from elbmf.plots.canvas import one_of
+from elbmf.plots.look import TICK, faint_frame, titled
+from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heat_map", "ticks_that_fit"]
+__all__ = ["component_overlap", "heat_map", "ticks_that_fit"]
 
 # Cells up to which each shows its value, along the longer side.
 _MOST_VALUES = 14
@@ -22,16 +27,8 @@ _MOST_VALUES = 14
 def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: bool = True) -> None:
     """Draw a table of numbers from 0 to 1; what is not a number is grey.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    shares : ndarray of shape (rows, columns)
-        The table.
-    meaning : str
-        What the bar of colours says it shows.
-    values : bool, default=True
-        Whether to write the numbers into the cells of a small table.
+    The bar of colours says what is shown, its meaning. The numbers are written into the cells of a
+    small table, unless ``values`` is False.
     """
     # At least one cell, for that is what can be drawn.
     drawn = np.full(np.maximum(shares.shape, 1), np.nan)
@@ -48,8 +45,7 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: boo
         interpolation="nearest",
     )
     ax.set_facecolor("0.88")
-    for spine in ax.spines.values():
-        spine.set_color("0.75")
+    faint_frame(ax)
     ax.tick_params(length=2, color="0.6", labelsize=TICK)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02)
     bar.set_label(meaning, fontsize=TICK)
@@ -69,30 +65,54 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: boo
                 )
 
 
-def ticks_that_fit(ax: Axes, axis: str, texts: Sequence[str], *, rotated: bool = False) -> None:
-    """Write what each line of a table is, or what every second, third, … is where they are many.
+def ticks_that_fit(ax: Axes, axis: Literal["x", "y"], texts: Sequence[str]) -> None:
+    """Write what each line of a table is, or what every second, third, … is where they are many."""
+    box = ax.get_window_extent()
+    points = (box.width if axis == "x" else box.height) * 72 / ax.figure.dpi
+    # The widest text needs its width, or all texts their height.
+    lines = 0.62 * (0.6 + max(map(len, texts), default=0)) if axis == "x" else 1.15
+    step = max(1, int(np.ceil(lines * TICK * len(texts) / max(points, 1))))
+    places = range(0, len(texts), step)
+    shown = [texts[place] for place in places]
+    write = ax.set_xticks if axis == "x" else ax.set_yticks
+    write(places, shown, fontsize=TICK)
+
+
+def component_overlap(
+    model: Any,
+    *,
+    what: Literal["cells", "rows", "columns"] = "cells",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how much components share, those that share much next to each other.
 
     Parameters
     ----------
-    ax : Axes
-        Of a heat map.
-    axis : {"x", "y"}
-        Along which.
-    texts : sequence of str
-        One for each line.
-    rotated : bool, default=False
-        Whether texts along the x axis stand upright.
+    model : fitted estimator, SavedModel or (U, V)
+        The factorization.
+    what : {"cells", "rows", "columns"}, default="cells"
+        What is counted. The entry in line a and column b is the share of those of component a that
+        are also in b.
+    ax : Axes, optional
+        Where to draw; in a new figure by default.
+
+    Returns
+    -------
+    Axes
     """
-    box = ax.get_window_extent()
-    points = (box.width if axis == "x" else box.height) * 72 / ax.figure.dpi
-    if axis == "x" and not rotated:
-        wanted = 0.62 * TICK * (0.6 + max(map(len, texts), default=0))
-    else:
-        wanted = 1.15 * TICK
-    step = max(1, int(np.ceil(wanted * len(texts) / max(points, 1))))
-    places = range(0, len(texts), step)
-    shown = [texts[place] for place in places]
-    if axis == "x":
-        ax.set_xticks(places, shown, fontsize=TICK, rotation=90 if rotated else 0)
-    else:
-        ax.set_yticks(places, shown, fontsize=TICK)
+    if what not in ("cells", "rows", "columns"):
+        raise InputError(f"what must be 'cells', 'rows' or 'columns'; got {what!r}.")
+    subject = Subject.of(model)
+    order = block_order(subject.U, subject.V).components
+    counts = getattr(overlap_of(subject.U, subject.V), what)[np.ix_(order, order)]
+    own = np.diag(counts)[:, None]
+    shares = np.divide(counts, own, out=np.zeros(counts.shape), where=own > 0)
+    np.fill_diagonal(shares, np.nan)  # that a component shares all with itself is no news
+    ax = one_of(ax, 5.6, 4.8)
+    heat_map(ax, shares, f"share of the {what} of the component at the left")
+    numbers = [str(each) for each in order]
+    ticks_that_fit(ax, "x", numbers)
+    ticks_that_fit(ax, "y", numbers)
+    titled(ax, f"Shared {what} (%)" if len(order) <= 14 else f"Shared {what}", "component")
+    ax.set_ylabel("component")
+    return ax

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from elbmf.errors import InputError
 from elbmf.plots.canvas import new_figure
-from elbmf.plots.look import TITLE
+from elbmf.plots.look import TITLE, faint_frame
 from elbmf.plots.names import shown_name
 
 if TYPE_CHECKING:
@@ -67,9 +67,6 @@ def image_bands(
             axis.set_axis_off()
         for axis, image in zip(axes, stack, strict=False):
             axis.imshow(image, cmap="Greys", vmin=0, vmax=1.15, interpolation="nearest")
-            axis.set_xticks([])
-            axis.set_yticks([])
-            for spine in axis.spines.values():
-                spine.set_color("0.75")
+            faint_frame(axis, ticks=False)
         drawn.extend(axes[: len(stack)])
     return tuple(drawn)

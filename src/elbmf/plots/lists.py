@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from elbmf.analysis import best_first, line_ones, support
 from elbmf.errors import InputError
 from elbmf.plots.canvas import figure_of, several_of
-from elbmf.plots.look import FAINT, INK, TICK, titled
+from elbmf.plots.look import FAINT, INK, TICK, faint_frame, titled
 from elbmf.plots.names import shown_name
 from elbmf.plots.subject import Subject
 
@@ -185,8 +185,5 @@ def _list(
         ax.text(0.015, len(names), rest, va="center", fontsize=TICK - 1, color=FAINT)
     ax.set_xlim(0, 1)
     ax.set_ylim(lines - 0.5, -0.6)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side, spine in ax.spines.items():
-        spine.set_visible(side == "top")
-        spine.set_color("0.6")
+    faint_frame(ax, "0.6", ticks=False)
+    ax.spines[["bottom", "left", "right"]].set_visible(False)

@@ -19,6 +19,7 @@ __all__ = [
     "OKABE_ITO",
     "TICK",
     "TITLE",
+    "faint_frame",
     "grouped_digits",
     "name_legend",
     "plain_axes",
@@ -58,6 +59,15 @@ def plain_axes(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
+def faint_frame(ax: Axes, colour: str = "0.75", *, ticks: bool = True) -> None:
+    """Draw the frame so that it is seen less than what is in it, with ticks or without."""
+    for spine in ax.spines.values():
+        spine.set_color(colour)
+    if not ticks:
+        ax.set_xticks([])
+        ax.set_yticks([])
+
+
 def titled(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
     """Write what axes show, and along what."""
     ax.set_title(title, loc="left", fontsize=TITLE, color=INK)
@@ -66,10 +76,10 @@ def titled(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
     ax.tick_params(labelsize=TICK)
 
 
-def name_legend(legend: Legend, names: list[str], most: int = 24) -> None:
+def name_legend(legend: Legend, names: list[str]) -> None:
     """Write names into a legend, whatever they are: it would leave out those that begin with _."""
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(shown_name(name, most))
+        text.set_text(shown_name(name, 24))
 
 
 def whole_ticks(ax: Axes) -> None:

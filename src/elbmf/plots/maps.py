@@ -13,7 +13,7 @@ from elbmf.analysis import RowLayout, row_layout
 from elbmf.analysis.labels import label_codes
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
-from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, name_legend, titled
+from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, faint_frame, name_legend, titled
 from elbmf.plots.subject import Subject
 from elbmf.utils.text import counted
 
@@ -78,11 +78,8 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     ax = one_of(ax, 7.0, 4.8)
     counts = _counts(layout, codes, len(names))
     _bubbles(ax, layout, counts, names)
-    ax.set_xticks([])
-    ax.set_yticks([])
+    faint_frame(ax, ticks=False)
     ax.set_aspect("equal", adjustable="datalim")
-    for spine in ax.spines.values():
-        spine.set_color("0.75")
     n, distinct = subject.shape[0], len(layout.counts)
     # Where all are the same, there are no differences to see.
     shown = f"\n{sum(layout.explained):.0%} of their differences are seen" if distinct > 1 else ""

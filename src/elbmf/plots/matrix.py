@@ -1,4 +1,4 @@
-"""The matrix with rows and columns put in an order in which components show as blocks."""
+"""The matrix, its reconstruction and the errors, in an order in which components show as blocks."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, runs
 from elbmf.errors import InputError
-from elbmf.plots.canvas import one_of
-from elbmf.plots.look import FAINT, OKABE_ITO, TICK, titled
+from elbmf.plots.canvas import one_of, several_of
+from elbmf.plots.look import FAINT, OKABE_ITO, TICK, TITLE, titled
 from elbmf.plots.subject import Subject
 from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["EXTRA", "HIT", "MISSED", "MISSING", "View", "reordered_matrix"]
+__all__ = ["EXTRA", "HIT", "MISSED", "factorization", "reordered_matrix"]
 
 What = Literal["data", "reconstruction", "errors"]
 
 _ONE, _OUTLINE = "#262626", OKABE_ITO[2]
 MISSED, EXTRA = OKABE_ITO[:2]
-HIT, MISSING = "#D9D9D9", "#E8D9A0"
+HIT, _MISSING = "#D9D9D9", "#E8D9A0"
 """Colours of cells: ones that are not covered, covered zeros, covered ones, cells not known."""
 
 # Where bins hold several cells, the share of ones that is drawn in full: all but so many percent
@@ -88,22 +88,95 @@ def reordered_matrix(
     if subject.A is None and what != "reconstruction":
         raise InputError(f"The {what} cannot be drawn without the matrix: pass it as A.")
     ax = one_of(ax, 5.6, 4.8)
-    view = View.of(subject, order, ax, n_jobs)
+    view = _View.of(subject, order, ax, n_jobs)
     view.draw(ax, what, outlines=outlines)
     return ax
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """A factorization counted into the pixels of axes.
+def factorization(
+    model: Any,
+    A: Any,
+    *,
+    order: BlockOrder | None = None,
+    outlines: bool = True,
+    n_jobs: int | None = None,
+    axes: Any = None,
+) -> tuple[Axes, Axes, Axes]:
+    """Draw a matrix beside its reconstruction and the errors, in the same order.
 
     Parameters
     ----------
-    grid : ErrorGrid
-        The counts.
-    row_runs, column_runs : ndarray of int64, of shape (k, 2)
-        Where a run of each component begins and ends among the rows and columns as they are
-        shown, see `_runs`; both the same where it has none.
+    model : fitted estimator, SavedModel or (U, V)
+        The factorization.
+    A : matrix of shape (n, m)
+        The data.
+    order, outlines, n_jobs
+        As for `reordered_matrix`.
+    axes : sequence of 3 Axes, optional
+        Where to draw; in a new figure by default.
+
+    Returns
+    -------
+    data, reconstruction, errors : Axes
+    """
+    if A is None:
+        raise InputError("The matrix is needed, beside its factorization: pass it as A.")
+    subject = Subject.of(model, A)
+    data, rebuilt, errors = several_of(axes, 3, 11.5, 4.6)
+    view = _View.of(subject, order, data, n_jobs)
+    view.draw(data, "data", outlines=outlines)
+    view.draw(rebuilt, "reconstruction", outlines=outlines)
+    view.draw(errors, "errors", outlines=False)
+    grid = view.grid
+    wrong = int((grid.missed + grid.extra).sum())
+    for ax, title in (
+        (data, f"Data: {counted(int(grid.ones.sum()), 'one')}"),
+        (rebuilt, f"Reconstruction: {counted(subject.n_components, 'component')}"),
+        (errors, f"Errors: {counted(wrong, 'cell')}"),
+    ):
+        ax.set_title(title, loc="left", fontsize=TITLE)
+    for ax in (rebuilt, errors):
+        ax.set_ylabel("")
+    _explain(errors, view)
+    return data, rebuilt, errors
+
+
+def _explain(ax: Axes, view: _View) -> None:
+    """Say what the colours of errors are, and how many cells have them."""
+    from matplotlib.patches import Patch
+
+    grid = view.grid
+    missing = int(
+        (grid.row_edges[-1] - grid.row_edges[0]) * (grid.column_edges[-1] - grid.column_edges[0])
+        - grid.cells.sum()
+    )
+    counts = {
+        "missed": (MISSED, int(grid.missed.sum())),
+        "extra": (EXTRA, int(grid.extra.sum())),
+        "right ones": (HIT, int(grid.hits.sum())),
+    }
+    if missing:
+        counts["not known"] = (_MISSING, missing)
+    ax.legend(
+        handles=[Patch(color=colour) for colour, _ in counts.values()],
+        labels=[f"{count:,} {what}" for what, (_, count) in counts.items()],
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.06),
+        ncols=2 if missing else 3,
+        frameon=False,
+        fontsize=TICK,
+        handlelength=1,
+        handletextpad=0.4,
+        columnspacing=1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A factorization counted into the pixels of axes.
+
+    Of each component it has where a run begins and ends among the rows and columns as they are
+    shown, see `_runs`; both the same where it has none.
     """
 
     grid: ErrorGrid
@@ -113,7 +186,7 @@ class View:
     @classmethod
     def of(
         cls, subject: Subject, order: BlockOrder | None, ax: Axes, n_jobs: int | None = None
-    ) -> View:
+    ) -> _View:
         """Count into as many bins as the axes have pixels; without data, there are no ones."""
         A = subject.A
         if order is None:
@@ -152,7 +225,7 @@ class View:
         cells = np.diff(grid.row_edges)[:, None] * np.diff(grid.column_edges)[None, :]
         missing = 1 - np.divide(grid.cells, cells, out=np.ones(grid.shape), where=cells > 0)
         tones = {colour: tone * (1 - missing) for colour, tone in tones.items()}
-        tones[MISSING] = missing
+        tones[_MISSING] = missing
         picture = np.ones((*grid.shape, 3))
         for colour, tone in tones.items():
             picture -= tone[:, :, None] * (1 - _rgb(colour))

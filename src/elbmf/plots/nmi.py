@@ -42,17 +42,7 @@ def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
 
 
 def result_label_nmi(model: Any, *, labels: Sequence[Any], ax: Axes | None = None) -> Axes:
-    """Draw how much each component of a result tells about each label of its rows.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    labels : sequence of length n
-        The label of each row, None where it has none.
-    ax : Axes, optional
-        Where to draw.
-    """
+    """Draw how much each component of a result tells about each label of its rows."""
     return label_nmi(component_labels(model.U, labels), ax=ax)
 
 

@@ -54,7 +54,7 @@ class Figure:
 
 FIGURES: dict[str, Figure] = {
     "factorization": Figure(
-        "elbmf.plots.panels:factorization",
+        "elbmf.plots.matrix:factorization",
         "data, reconstruction and errors side by side",
         data="needed",
         panels=3,
@@ -91,7 +91,7 @@ FIGURES: dict[str, Figure] = {
         panels=None,
         options={"side": "rows"},
     ),
-    "overlap": Figure("elbmf.plots.overlap:component_overlap", "what components share"),
+    "overlap": Figure("elbmf.plots.heat:component_overlap", "what components share"),
     "map": Figure("elbmf.plots.maps:row_map", "rows in the plane, by component or --labels"),
     "labels": Figure(
         "elbmf.plots.nmi:result_label_nmi", "components and labels (nmi)", labels=True

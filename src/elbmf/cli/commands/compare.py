@@ -86,7 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.running import comparison as running
     from elbmf.cli.writing import check_picture, check_table
     from elbmf.comparison import Comparison
-    from elbmf.comparison.entrants import chosen_names
+    from elbmf.comparison.compare import chosen_names
     from elbmf.estimators import BooleanFactorizer
 
     common = given(args, _OWNER)

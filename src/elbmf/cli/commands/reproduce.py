@@ -82,8 +82,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Measure, draw, and say which claims hold."""
     from elbmf.cli.running.experiments import drawn_again, listing, run_all
     from elbmf.cli.writing import check_document
-    from elbmf.paper.experiments.page import write_page
-    from elbmf.paper.experiments.running import load_experiment
+    from elbmf.paper.experiments.running import load_experiment, write_page
 
     if args.list:
         console.result(listing())

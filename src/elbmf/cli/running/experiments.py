@@ -11,9 +11,9 @@ from elbmf.cli.text.tables import table
 from elbmf.errors import InputError
 from elbmf.paper.catalog import data_folder
 from elbmf.paper.experiments.experiment import Experiment, Settings
-from elbmf.paper.experiments.page import VERDICTS
 from elbmf.paper.experiments.registry import EXPERIMENTS
 from elbmf.paper.experiments.running import (
+    VERDICTS,
     Outcome,
     draw_experiment,
     load_experiment,

@@ -38,23 +38,10 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer) -> Path:
-    """Download a file, unless it is there; what was interrupted goes on where it was.
+    """Download a file to a folder, unless it is there, and return its path.
 
-    Parameters
-    ----------
-    remote : RemoteFile
-        What to download.
-    folder : Path
-        Where to put it; made if need be.
-    page : str
-        Where a user can get it with a browser, for messages.
-    observer : callable
-        Told how far it is.
-
-    Returns
-    -------
-    Path
-        The file, whose checksum is right where one is known.
+    What was interrupted goes on where it was. The checksum is right where one is known. ``page`` is
+    where a user can get the file with a browser, for messages.
     """
     target = folder / remote.name
     if target.exists():
@@ -71,7 +58,8 @@ def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer)
                 done = 0  # The server begins from the start.
             length = response.headers.get("Content-Length")
             total = done + int(length) if length else None
-            _check_room(folder, remote, (total or 0) - done)
+            if shutil.disk_usage(folder).free < (total or 0) - done:
+                raise _full(folder, remote)
             with writing(partial), open(partial, "ab" if done else "wb") as stream:
                 while chunk := response.read(_CHUNK):
                     _write(stream, chunk, folder, remote)
@@ -123,11 +111,6 @@ def _write(stream: Any, chunk: bytes, folder: Path, remote: RemoteFile) -> None:
         if error.errno == errno.ENOSPC:
             raise _full(folder, remote) from error
         raise
-
-
-def _check_room(folder: Path, remote: RemoteFile, needed: int) -> None:
-    if shutil.disk_usage(folder).free < needed:
-        raise _full(folder, remote)
 
 
 def _full(folder: Path, remote: RemoteFile) -> InputError:

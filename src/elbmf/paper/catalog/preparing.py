@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.paper.catalog.download import digest
-from elbmf.paper.catalog.sets import DataSet, data_folder, get, load, loader_of
+from elbmf.paper.catalog.sets import DataSet, data_folder, get, loader_of
 from elbmf.paper.catalog.standin import stand_in
 from elbmf.paper.catalog.store import check_free, save_prepared
 
@@ -46,7 +46,7 @@ def prepare(
     """
     data_set, place = get(name), data_folder() if folder is None else Path(folder)
     check_free(place, data_set.name, overwrite=overwrite)
-    data = load(name, path, **options)
+    data = loader_of(name)(path, **options)
     source = Path(path)
     made_of: dict[str, Any] = {"from": source.resolve().name}
     if source.is_file():

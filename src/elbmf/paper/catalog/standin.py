@@ -48,7 +48,7 @@ def stand_in(
 
     Examples
     --------
-    >>> from elbmf.datasets import stand_in
+    >>> from elbmf.paper.catalog import stand_in
     >>> stand_in((700, 650), 0.05, 20, random_state=0).matrix.shape
     (700, 650)
     """

@@ -130,13 +130,7 @@ def open_prepared(path: str | os.PathLike[str]) -> PreparedData:
 
 
 def prepared_info(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what ``NAME.json`` says of a prepared data set; nothing where there is no such file.
-
-    Parameters
-    ----------
-    path : path-like
-        The matrix, ``NAME.npz``; the suffix may be left out.
-    """
+    """Return what ``NAME.json`` beside a matrix says; nothing where there is no such file."""
     file = _beside(_base(path), _INFO)
     if not file.is_file():
         return {}
@@ -153,14 +147,7 @@ def prepared_info(path: str | os.PathLike[str]) -> dict[str, Any]:
 def check_free(folder: Path, name: str, *, overwrite: bool) -> Path:
     """Return where the matrix of a data set goes, or raise where it cannot be written.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder; it need not exist.
-    name : str
-        Name of the data set.
-    overwrite : bool
-        Whether there may be one already.
+    The folder need not exist.
     """
     path = _beside(folder / name, _MATRIX)
     above = folder.absolute()

@@ -8,8 +8,8 @@ vectors, t-SNE of these, and k-means with as many clusters as there are classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from elbmf.analysis.labels import clustering_scores, component_labels
 from elbmf.errors import InputError
 from elbmf.estimators import ELBMF
 from elbmf.paper.experiments.case_study_figures import draw
+from elbmf.paper.experiments.data_sets import DIGITS, names_of_sets, ones_of, open_set
 from elbmf.paper.experiments.experiment import (
     PLAIN,
     REFINED,
@@ -36,7 +37,6 @@ from elbmf.paper.experiments.experiment import (
     Task,
     checked,
 )
-from elbmf.paper.experiments.real_sets import DIGITS, names_of_sets, ones_of, open_set
 
 __all__ = ["EXPERIMENT"]
 
@@ -62,23 +62,16 @@ _METHODS = (_TARGET, "plain", "refined", "balanced")
 _OWN = {PLAIN: "plain", REFINED: "refined"}
 
 
-@dataclass(frozen=True)
-class _Study:
-    """A data set: the numbers of components to look for, and what its rows are labelled with."""
-
-    ranks: tuple[int, ...]
-    labelling: str
-
-
-# As many components as there are classes, which is the paper's rule; and the paper's own numbers
-# for patients of 33 cancer types and genomes of 26 populations, where fewer classes are known here.
-_STUDIES = {
-    DIGITS: _Study((10,), "digit"),
-    "tcga": _Study((33,), "cancer type"),
-    "tcga_luad_coadread": _Study((4, 33), "cohort"),
-    "genomes": _Study((5, 28), "super-population"),
-    "genomes1k_peddy": _Study((5, 28), "superpop"),
-    "newsgroups20": _Study((20,), "group"),
+# The numbers of components to look for in a data set, and what its rows are labelled with. As many
+# components as there are classes, which is the paper's rule; and the paper's own numbers for
+# patients of 33 cancer types and genomes of 26 populations, where fewer classes are known here.
+_STUDIES: dict[str, tuple[tuple[int, ...], str]] = {
+    DIGITS: ((10,), "digit"),
+    "tcga": ((33,), "cancer type"),
+    "tcga_luad_coadread": ((4, 33), "cohort"),
+    "genomes": ((5, 28), "super-population"),
+    "genomes1k_peddy": ((5, 28), "superpop"),
+    "newsgroups20": ((20,), "group"),
 }
 
 
@@ -87,16 +80,16 @@ def _tasks(settings: Settings) -> list[Task]:
     there = names_of_sets(settings)
     return [
         {"data": name, "n_components": rank, "method": method}
-        for name, study in _STUDIES.items()
+        for name, (ranks, _) in _STUDIES.items()
         if name in there and (settings.full or ones_of(name, settings) <= _QUICK_ONES)
-        for rank in study.ranks
+        for rank in ranks
         for method in _METHODS
     ]
 
 
 def _open(name: str, settings: Settings) -> tuple[sparse.csr_array, NDArray[Any]]:
     """Return a matrix and the labels of its rows."""
-    data, labelling = open_set(name, settings), _STUDIES[name].labelling
+    data, labelling = open_set(name, settings), _STUDIES[name][1]
     labels = data.row_labels.get(labelling)
     if labels is None:
         raise InputError(
@@ -110,23 +103,57 @@ def _measure(task: Task, settings: Settings) -> Tables:
     """Compare a target, or what a factorization of it gives, with the labels."""
     A, labels = _open(task["data"], settings)
     k, method = task["n_components"], task["method"]
-    study = _Comparison(f"{task['data']}-k{k}", labels, settings)
+    data = {"data": f"{task['data']}-k{k}"}
+    common = {**data, "method": method}
+    groups, tables = {}, {}
     if method == _TARGET:
         matrix = A
     else:
         parameters = _parameters(method, A)
         model = ELBMF(k, random_state=settings.seed, n_jobs=settings.n_jobs, **parameters).fit(A)
         matrix = _reconstruction(model.membership_, model.components_)
-        study.best(f"{method}: components", model.membership_)
-        study.compare_components(method, model.membership_)
+        groups["components"] = model.membership_
+        tables["nmi"] = [{**common, **row} for row in _nmi_rows(model.membership_, labels)]
     # In one thread, so that nothing depends on how many there are.
     with threadpool_limits(limits=1):
         coordinates = _coordinates(matrix, settings.seed)
-        study.embed(method, coordinates)
-        study.cluster(method, coordinates[:, :k])
+        shown = _shown_rows(labels, len(labels) if settings.full else _QUICK_ROWS, settings.seed)
+        plane = _plane(coordinates[shown], settings)
+        clusterings = list(_clusterings(coordinates[:, :k], labels, settings))
+    tables["embedding"] = [
+        {**common, "row": int(row), "x": float(x), "y": float(y), "label": str(labels[row])}
+        for row, (x, y) in zip(shown, plane, strict=True)
+    ]
+    tables["separation"] = [{**common, "purity": _purity(plane, labels[shown])}]
+    tables["clusters"] = [
+        {**common, "seed": seed, **clustering_scores(labels, clusters)}
+        for seed, clusters in enumerate(clusterings)
+    ]
+    groups["clusters"] = clusterings[0][:, None] == np.unique(clusterings[0])
     if method == _TARGET:
-        study.best("target: thresholded", _thresholded(coordinates[:, :k]))
-    return {name: rows for name, rows in study.tables.items() if rows}
+        # Each coordinate cut in two at its mean: what is above is in.
+        groups["thresholded"] = coordinates[:, :k] > coordinates[:, :k].mean(axis=0)
+    tables["best"] = [
+        {**data, "groups": f"{method}: {kind}", **row}
+        for kind, members in groups.items()
+        for row in _best_rows(members, labels)
+    ]
+    return tables
+
+
+def _best_rows(members: Any, labels: NDArray[Any]) -> Iterator[Row]:
+    """Return for each class the group of rows that tells most about it."""
+    found = component_labels(members, labels)
+    best = zip(found.classes, found.best_components(), found.best_nmi(), strict=True)
+    return ({"label": label, "group": int(at), "nmi": float(nmi)} for label, at, nmi in best)
+
+
+def _nmi_rows(U: Any, labels: NDArray[Any]) -> Iterator[Row]:
+    """Compare all components and classes, in the order that shows the diagonal."""
+    found = component_labels(U, labels)
+    for place, component in enumerate(found.components_by_class()):
+        for label, nmi in zip(found.classes, found.nmi[component], strict=True):
+            yield {"component": int(component), "place": place, "label": label, "nmi": float(nmi)}
 
 
 def _parameters(method: str, A: sparse.csr_array) -> dict[str, Any]:
@@ -137,69 +164,6 @@ def _parameters(method: str, A: sparse.csr_array) -> dict[str, Any]:
         "refined": {},
         "balanced": {"extra_weight": ones_to_zeros},
     }[method]
-
-
-class _Comparison:
-    """Collects how the rows of a data set, or what was found in them, go with their labels.
-
-    Parameters
-    ----------
-    data : str
-        Name of the data set and of the rank.
-    labels : ndarray of str
-        One for each row.
-    settings : Settings
-    """
-
-    def __init__(self, data: str, labels: NDArray[Any], settings: Settings) -> None:
-        self.data, self.labels, self.settings = data, labels, settings
-        most = len(labels) if settings.full else _QUICK_ROWS
-        self.shown = _shown_rows(labels, most, settings.seed)
-        names = ("embedding", "separation", "nmi", "clusters", "best")
-        self.tables: Tables = {name: [] for name in names}
-
-    def embed(self, method: str, coordinates: NDArray[np.float64]) -> None:
-        """Embed rows in the plane."""
-        labels = self.labels[self.shown]
-        plane = _plane(coordinates[self.shown], self.settings)
-        common = {"data": self.data, "method": method}
-        self.tables["embedding"] += [
-            {**common, "row": int(row), "x": float(x), "y": float(y), "label": str(label)}
-            for row, (x, y), label in zip(self.shown, plane, labels, strict=True)
-        ]
-        self.tables["separation"].append({**common, "purity": _purity(plane, labels)})
-
-    def cluster(self, method: str, coordinates: NDArray[np.float64]) -> None:
-        """Cluster all rows, with several seeds."""
-        clusterings = _clusterings(coordinates, self.labels, self.settings)
-        for seed, clusters in enumerate(clusterings):
-            scores = clustering_scores(self.labels, clusters)
-            self.tables["clusters"].append(
-                {"data": self.data, "method": method, "seed": seed, **scores}
-            )
-            if seed == 0:
-                self.best(f"{method}: clusters", clusters[:, None] == np.unique(clusters))
-
-    def best(self, groups: str, members: Any) -> None:
-        """Find for each class the group of rows that tells most about it."""
-        found = component_labels(members, self.labels)
-        self.tables["best"] += [
-            {"data": self.data, "groups": groups, "label": label}
-            | {"group": int(group), "nmi": float(nmi)}
-            for label, group, nmi in zip(
-                found.classes, found.best_components(), found.best_nmi(), strict=True
-            )
-        ]
-
-    def compare_components(self, method: str, U: Any) -> None:
-        """Compare all components and classes, in the order that shows the diagonal."""
-        found = component_labels(U, self.labels)
-        self.tables["nmi"] += [
-            {"data": self.data, "method": method, "component": int(component), "place": place}
-            | {"label": label, "nmi": float(found.nmi[component, position])}
-            for place, component in enumerate(found.components_by_class())
-            for position, label in enumerate(found.classes)
-        ]
 
 
 def _reconstruction(U: Any, V: Any) -> sparse.csr_array:
@@ -253,11 +217,6 @@ def _clusterings(
         yield KMeans(count, n_init=10, random_state=settings.seed + seed).fit_predict(coordinates)
 
 
-def _thresholded(coordinates: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return each coordinate cut in two at its mean: what is above is in."""
-    return coordinates > coordinates.mean(axis=0)
-
-
 def _claims(tables: Tables) -> Sequence[Claim]:
     """Check what Sec. 4.3 says of patients on all data sets."""
     return [
@@ -296,66 +255,60 @@ def _claims(tables: Tables) -> Sequence[Claim]:
     ]
 
 
-def _compared_with_target(rows: list[Row], field: str, where: str, says: str) -> Claim:
-    """Claim that a mean is greater for reconstructions than for targets, on every data set."""
-    balanced = ", ".join(
-        f"{data} {_mean(rows, field, data, 'balanced'):.3f}" for data in _unique(rows, "data")
-    )
+def _on_every_set(
+    rows: list[Row], where: str, says: str, find: Callable[[str, str], tuple[str, bool]]
+) -> Claim:
+    """Claim something of a method on every data set; ``find`` says what was measured on one."""
 
     def check(name: str) -> tuple[str, bool]:
-        pairs = {
-            data: (_mean(rows, field, data, "target"), _mean(rows, field, data, _OWN[name]))
-            for data in _unique(rows, "data")
-        }
-        text = "; ".join(
-            f"{data} {theirs:.3f} to {ours:.3f}" for data, (theirs, ours) in pairs.items()
-        )
-        if name == REFINED:
-            text += f" (where ones weigh as much as zeros: {balanced})"
-        return text, all(ours > theirs for theirs, ours in pairs.values())
+        found = {data: find(data, _OWN[name]) for data in _unique(rows, "data")}
+        text = "; ".join(f"{data} {measured}" for data, (measured, _) in found.items())
+        return text, all(holds for _, holds in found.values())
 
     return checked(where, says, check)
+
+
+def _compared_with_target(rows: list[Row], field: str, where: str, says: str) -> Claim:
+    """Claim that a mean is greater for reconstructions than for targets, on every data set."""
+
+    def find(data: str, method: str) -> tuple[str, bool]:
+        theirs, ours = (_mean(rows, field, data, "method", each) for each in (_TARGET, method))
+        return f"{theirs:.3f} to {ours:.3f}", ours > theirs
+
+    claim = _on_every_set(rows, where, says, find)
+    balanced = ", ".join(
+        f"{data} {_mean(rows, field, data, 'method', 'balanced'):.3f}"
+        for data in _unique(rows, "data")
+    )
+    note = f" (where ones weigh as much as zeros: {balanced})"
+    return replace(claim, refined=claim.refined + note)
 
 
 def _best_components(rows: list[Row]) -> Claim:
     """Claim that the best component of each class tells more about it than clusters do."""
 
-    def mean(data: str, groups: str) -> float:
-        found = [row["nmi"] for row in rows if (row["data"], row["groups"]) == (data, groups)]
-        return float(np.mean(found))
+    def find(data: str, method: str) -> tuple[str, bool]:
+        groups = (f"{method}: components", "target: clusters")
+        ours, theirs = (_mean(rows, "nmi", data, "groups", each) for each in groups)
+        return f"{ours:.3f} beside {theirs:.3f}", ours > theirs
 
-    def check(name: str) -> tuple[str, bool]:
-        pairs = {
-            data: (mean(data, f"{_OWN[name]}: components"), mean(data, "target: clusters"))
-            for data in _unique(rows, "data")
-        }
-        text = "; ".join(
-            f"{data} {ours:.3f} beside {theirs:.3f}" for data, (ours, theirs) in pairs.items()
-        )
-        return text, all(ours > theirs for ours, theirs in pairs.values())
-
-    return checked(
+    return _on_every_set(
+        rows,
         "Fig. 7c",
         "Estimated groups correspond to classes (mean nmi of the best component of each class, "
         "beside that of the best k-means cluster of the target)",
-        check,
+        find,
     )
 
 
 def _of_nmi(rows: list[Row], measure: Any, says: str) -> Claim:
     """Claim that a measure of the nmi matrix is above one half, on every data set."""
 
-    def check(name: str) -> tuple[str, bool]:
-        values = {
-            data: measure(
-                _matrix([r for r in rows if (r["data"], r["method"]) == (data, _OWN[name])])
-            )
-            for data in _unique(rows, "data")
-        }
-        text = "; ".join(f"{data} {value:.2f}" for data, value in values.items())
-        return text, all(value > 0.5 for value in values.values())
+    def find(data: str, method: str) -> tuple[str, bool]:
+        value = measure(_matrix([r for r in rows if (r["data"], r["method"]) == (data, method)]))
+        return f"{value:.2f}", value > 0.5
 
-    return checked("Fig. 7c", says, check)
+    return _on_every_set(rows, "Fig. 7c", says, find)
 
 
 def _sparsity(nmi: NDArray[np.float64]) -> float:
@@ -374,10 +327,8 @@ def _matrix(rows: list[Row]) -> NDArray[np.float64]:
     return np.array([row["nmi"] for row in rows]).reshape(-1, len(labels))
 
 
-def _mean(rows: list[Row], field: str, data: str, method: str) -> float:
-    return float(
-        np.mean([row[field] for row in rows if (row["data"], row["method"]) == (data, method)])
-    )
+def _mean(rows: list[Row], field: str, data: str, by: str, value: str) -> float:
+    return float(np.mean([row[field] for row in rows if (row["data"], row[by]) == (data, value)]))
 
 
 def _unique(rows: list[Row], field: str) -> list[Any]:

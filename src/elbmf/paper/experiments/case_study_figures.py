@@ -27,12 +27,7 @@ _TITLES = {
 
 def draw(tables: Tables) -> Mapping[str, Figure]:
     """Draw a figure in the manner of Fig. 7 for each data set and factorization."""
-    embedded: dict[tuple[str, str], list[Row]] = {}
-    for row in tables["embedding"]:
-        embedded.setdefault((row["data"], row["method"]), []).append(row)
-    compared: dict[tuple[str, str], list[Row]] = {}
-    for row in tables["nmi"]:
-        compared.setdefault((row["data"], row["method"]), []).append(row)
+    embedded, compared = _by_factorization(tables["embedding"]), _by_factorization(tables["nmi"])
     purity = {(row["data"], row["method"]): row["purity"] for row in tables["separation"]}
     figures = {}
     for (data, method), nmi in compared.items():
@@ -42,6 +37,13 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
         }
         figures[f"{data}-{method}"] = _figure(panels, nmi)
     return figures
+
+
+def _by_factorization(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["data"], row["method"]), []).append(row)
+    return found
 
 
 def _title(letter: str, what: str, purity: float) -> str:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.datasets import make_tiles
 from elbmf.estimators import ELBMF
-from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
+from elbmf.paper.experiments.compared import draw_band, grouped, legend_below
 from elbmf.paper.experiments.experiment import Claim, Experiment, Settings, Tables, Task
 from elbmf.plots import new_figure, plain_axes
 from elbmf.relaxation.schedules import Printed
@@ -23,7 +23,6 @@ __all__ = ["EXPERIMENT"]
 
 _TABLE = "epochs"
 _EPOCHS, _KAPPA = 1000, 0.01
-_PAPERS_DRAWS, _QUICK_DRAWS = 10, 2
 
 _RATE, _WEAK, _CONSTANT = "1.05^t", "0.02·1.05^t", "constant 1"
 _SCHEDULES: dict[str, tuple[float, float]] = {
@@ -47,8 +46,8 @@ _ALMOST_BOOLEAN = 0.01
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    draws = _PAPERS_DRAWS if settings.full else _QUICK_DRAWS
-    return [{"schedule": name, "draw": draw} for name in _SCHEDULES for draw in range(draws)]
+    draws = settings.draws(quick=2)
+    return [{"schedule": name, "draw": draw} for name in _SCHEDULES for draw in draws]
 
 
 def _measure(task: Task, settings: Settings) -> Tables:
@@ -69,18 +68,13 @@ def _measure(task: Task, settings: Settings) -> Tables:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # as it should be without a rate
         model.fit(drawn.A)
-    history = model.history_
+    history = {
+        name: model.history_[name] / (drawn.A.nnz if "loss" in name else 1)
+        for name in ("gap", "loss_gap", "hamming", "relaxed_loss", "rounded_loss")
+    }
     rows = [
-        {
-            **task,
-            "epoch": int(history["epoch"][at]),
-            "gap": float(history["gap"][at]),
-            "loss_gap": float(history["loss_gap"][at] / drawn.A.nnz),
-            "hamming": float(history["hamming"][at]),
-            "relaxed_loss": float(history["relaxed_loss"][at] / drawn.A.nnz),
-            "rounded_loss": float(history["rounded_loss"][at] / drawn.A.nnz),
-        }
-        for at in range(len(history["epoch"]))
+        {**task, "epoch": int(epoch), **{name: float(history[name][at]) for name in history}}
+        for at, epoch in enumerate(model.history_["epoch"])
     ]
     return {_TABLE: rows}
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elbmf.paper.experiments.entrants import RIVALS
+from elbmf.paper.experiments.compared import RIVALS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.sweeps import Means, Sweep, draw_small_tiles
-from elbmf.paper.experiments.verdicts import best_of_all, titles
+from elbmf.paper.experiments.sweeps import Means, Sweep, best_of_all, draw_small_tiles, titles
 
 __all__ = ["EXPERIMENT", "MEASURED", "density_sweep", "improves", "tiles_of"]
 

@@ -25,7 +25,7 @@ __all__ = [
 PLAIN, REFINED = "elbmf", "elbmf refined"
 """ELBMF as the paper describes it, and as it is by default: refined."""
 
-_MOST_DRAWS = 1000
+_MOST_DRAWS, _PAPERS_DRAWS = 1000, 10
 
 Task = dict[str, Any]
 """What makes one piece of an experiment differ from the others: plain values by name."""
@@ -62,6 +62,10 @@ class Settings:
         """Return the seed of a draw; other seeds of the experiment have other draws."""
         return _MOST_DRAWS * self.seed + draw
 
+    def draws(self, *, quick: int) -> range:
+        """Return the draws of what is drawn 10 times in the paper, or so many in a quick run."""
+        return range(_PAPERS_DRAWS if self.full else quick)
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -91,13 +95,8 @@ class Claim:
 def checked(where: str, says: str, check: Callable[[str], tuple[str, bool | None]]) -> Claim:
     """Check a claim for the plain and for the refined method.
 
-    Parameters
-    ----------
-    where, says : str
-        See `Claim`.
-    check : callable
-        From the name of an entrant, ``"elbmf"`` or ``"elbmf refined"``, to what was measured and
-        whether the claim holds.
+    The check goes from ``"elbmf"`` or ``"elbmf refined"`` to what was measured and whether the
+    claim holds.
     """
     plain, plain_holds = check(PLAIN)
     refined, refined_holds = check(REFINED)

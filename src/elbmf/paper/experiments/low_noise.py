@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elbmf.paper.experiments.compared import COMPARED, RIVALS
 from elbmf.paper.experiments.density import MEASURED, density_sweep, tiles_of
-from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.verdicts import best_of_all, span, titles
+from elbmf.paper.experiments.sweeps import best_of_all, span, titles
 
 __all__ = ["EXPERIMENT"]
 
@@ -33,7 +33,7 @@ def _claims(tables: Tables) -> Sequence[Claim]:
             each: means.curve(each, "similarity")
             for each in ("asso", "grecond", "nmf", "primp", name)
         }
-        text = ", ".join(f"{ENTRANTS[each].title} {span(curve)}" for each, curve in found.items())
+        text = ", ".join(f"{COMPARED[each].title} {span(curve)}" for each, curve in found.items())
         return text, all(curve.min() >= _CLOSE_TO_ONE for curve in found.values())
 
     lower = {
@@ -66,7 +66,7 @@ def _claims(tables: Tables) -> Sequence[Claim]:
             _WHERE,
             "Sofa, Binaps and OrM have lower similarity with increasing density.",
             "from the smallest tiles to the largest: "
-            + ", ".join(f"{ENTRANTS[name].title} {change:+.3f}" for name, change in lower.items()),
+            + ", ".join(f"{COMPARED[name].title} {change:+.3f}" for name, change in lower.items()),
             all(change < 0 for change in lower.values()),
         ),
     ]

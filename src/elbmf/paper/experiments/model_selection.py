@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.datasets import make_tiles
 from elbmf.estimators.rank_search import RankSearch
-from elbmf.paper.experiments.drawing import draw_band, grouped, legend_below
-from elbmf.paper.experiments.entrants import ENTRANTS, estimator
+from elbmf.paper.experiments.compared import COMPARED, draw_band, grouped, legend_below
 from elbmf.paper.experiments.experiment import (
     PLAIN,
     REFINED,
@@ -34,14 +33,13 @@ __all__ = ["EXPERIMENT"]
 
 _CURVES, _CHOICES = "criteria", "choices"
 _TRUE_RANK, _MOST = 10, 30
-_PAPERS_DRAWS, _QUICK_DRAWS = 10, 1
 _CRITERIA = {"aic": "AIC", "mdl": "MDL", "bai_ng_1": "Bai & Ng 1"}
 _WHERE = "Sec. 4.1, Fig. 5"
 
 
 def _tasks(settings: Settings) -> list[Task]:
-    draws = _PAPERS_DRAWS if settings.full else _QUICK_DRAWS
-    return [{"method": name, "draw": draw} for draw in range(draws) for name in (REFINED, PLAIN)]
+    draws = settings.draws(quick=1)
+    return [{"method": name, "draw": draw} for draw in draws for name in (REFINED, PLAIN)]
 
 
 def _measure(task: Task, settings: Settings) -> Tables:
@@ -49,7 +47,7 @@ def _measure(task: Task, settings: Settings) -> Tables:
     seed = settings.seed_of(task["draw"])
     # The paper does not say how large its tiles are; ten of these fit, and cover a fifth.
     drawn = make_tiles((400, 300), _TRUE_RANK, height=(30, 70), noise=0.1, random_state=seed)
-    method = estimator(task["method"], random_state=seed, n_jobs=settings.n_jobs)
+    method = COMPARED[task["method"]].make(random_state=seed, n_jobs=settings.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         search = RankSearch(method, _MOST, every=True).fit(drawn.A)
@@ -83,15 +81,15 @@ def _draw(tables: Tables) -> Mapping[str, Figure]:
         for name in (PLAIN, REFINED):
             rows = (row for row in tables[_CURVES] if row["method"] == name)
             ranks, mean, deviation = grouped(rows, "rank", criterion)
-            entrant = ENTRANTS[name]
+            method = COMPARED[name]
             draw_band(
                 axes,
                 ranks,
                 mean,
                 deviation,
-                label=entrant.title,
-                color=entrant.colour,
-                marker=entrant.marker,
+                label=method.title,
+                color=method.colour,
+                marker=method.marker,
                 markersize=3,
                 linewidth=1.4,
             )
@@ -102,8 +100,8 @@ def _draw(tables: Tables) -> Mapping[str, Figure]:
                 "o",
                 markersize=13,
                 markerfacecolor="none",
-                markeredgecolor=entrant.colour,
-                label=f"{entrant.title}: least",
+                markeredgecolor=method.colour,
+                label=f"{method.title}: least",
             )
         axes.axvline(_TRUE_RANK, color="0.4", linewidth=1, linestyle=":", label="true rank")
         axes.set_title(title, loc="left")

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-from elbmf.paper.experiments.entrants import ENTRANTS, RIVALS
-from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.sweeps import Means, Sweep, draw_small_tiles
-from elbmf.paper.experiments.verdicts import best_of_all, percent, span, titles
+from elbmf.paper.experiments.compared import COMPARED, RIVALS
+from elbmf.paper.experiments.experiment import PLAIN, Claim, Tables, checked
+from elbmf.paper.experiments.sweeps import (
+    Means,
+    Sweep,
+    best_of_all,
+    draw_small_tiles,
+    listed,
+    percent,
+    span,
+    titles,
+)
 
-__all__ = ["EXPERIMENT", "LEVELS", "MEASURED", "TILE_SIDES"]
+__all__ = ["EXPERIMENT", "MEASURED", "noise_sweep"]
 
-LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
-TILE_SIDES = (5, 10)
 MEASURED = {"similarity": "similarity", "recall": "recall", "recall_star": "recall*"}
 
-_SWEEP = Sweep(
-    name="noise",
-    along="noise",
-    title="additive noise, %",
-    levels=LEVELS,
-    draw_matrix=lambda level, seed: draw_small_tiles(TILE_SIDES, level, seed),
-    measured=MEASURED,
-    percent=True,
-)
+
+def noise_sweep(name: str, *, overlap: bool) -> Sweep:
+    """Return a sweep over levels of noise on 5 tiles of 5 to 10 rows and columns."""
+    return Sweep(
+        name=name,
+        along="noise",
+        title="additive noise, %",
+        levels=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5),
+        draw_matrix=lambda level, seed: draw_small_tiles((5, 10), level, seed, overlap=overlap),
+        measured=MEASURED,
+        percent=True,
+    )
+
+
+_SWEEP = noise_sweep("noise", overlap=False)
 
 _WHERE = "Sec. 4.1, Fig. 3"
 _CLEAN, _LITTLE = 0.0, 0.1
@@ -33,18 +46,43 @@ _HIGH, _PERFECT = 0.95, 0.9995
 _RECALLS = ("recall", "recall_star")
 
 
+_Finding = tuple[str, bool]
+
+
 def _claims(tables: Tables) -> Sequence[Claim]:
     means = _SWEEP.means(tables)
+
+    def of_elbmf(says: str, check: Callable[[Means, str], _Finding]) -> Claim:
+        return checked(_WHERE, says, partial(check, means))
+
+    def of_others(says: str, check: Callable[[Means], _Finding]) -> Claim:
+        return Claim(_WHERE, says, *check(means))
+
     return [
-        _clean_data(means),
-        _perfect_recalls(means),
-        _rivals_deteriorate(means),
-        _stays_high(means),
-        _like_primp(means),
-        _robust_but_incomplete(means),
-        _orm_gains_from_noise(means),
-        _little_variance(means),
-        _reliable(means),
+        of_elbmf(
+            "Without noise, all methods except Binaps recover the tiles accurately.", _clean_data
+        ),
+        of_elbmf("Only Asso and ELBMF do so with perfect recalls.", _perfect_recalls),
+        of_others(
+            "With as little as 10% noise, the recalls of Asso, GreConD, Sofa, NMF and Binaps "
+            "deteriorate quickly.",
+            _rivals_deteriorate,
+        ),
+        of_elbmf("Similarity and both recalls of ELBMF remain high (at least .7).", _stays_high),
+        of_elbmf("ELBMF and Primp perform similarly (within .05).", _like_primp),
+        of_others(
+            "Recall and similarity of Asso and GreConD drop, but their recall* is higher.",
+            _robust_but_incomplete,
+        ),
+        of_others(
+            "OrM's recalls start low and increase with the noise: clean data is a problem for it.",
+            _orm_gains_from_noise,
+        ),
+        of_others(
+            "There is little variance in similarity, except for Asso and NMF under most noise.",
+            _little_variance,
+        ),
+        of_elbmf("ELBMF is among the most reliable (of the three steadiest).", _reliable),
         *(
             checked(
                 f"{_WHERE}, caption",
@@ -56,128 +94,91 @@ def _claims(tables: Tables) -> Sequence[Claim]:
     ]
 
 
-def _clean_data(means: Means) -> Claim:
-    others = [name for name in RIVALS if name != "binaps"]
-
-    def check(name: str) -> tuple[str, bool]:
-        found = {each: means.mean(each, "similarity", _CLEAN) for each in [name, *others, "binaps"]}
-        good = all(found[each] >= _HIGH for each in [name, *others])
-        listed = ", ".join(f"{ENTRANTS[each].title} {value:.3f}" for each, value in found.items())
-        return f"similarity: {listed}", good and found["binaps"] < min(
-            found[each] for each in [name, *others]
-        )
-
-    return checked(
-        _WHERE, "Without noise, all methods except Binaps recover the tiles accurately.", check
-    )
+def _clean_data(means: Means, name: str) -> _Finding:
+    found = {each: means.mean(each, "similarity", _CLEAN) for each in (name, *RIVALS)}
+    binaps = found.pop("binaps")
+    least = min(found.values())
+    return f"similarity: {listed(found | {'binaps': binaps})}", least >= _HIGH and binaps < least
 
 
-def _perfect_recalls(means: Means) -> Claim:
-    def perfect(name: str) -> bool:
-        return all(means.mean(name, recall, _CLEAN) >= _PERFECT for recall in _RECALLS)
+def _perfect_recalls(means: Means, name: str) -> _Finding:
+    those = [
+        each
+        for each in COMPARED
+        if each in (name, *RIVALS)
+        and all(means.mean(each, recall, _CLEAN) >= _PERFECT for recall in _RECALLS)
+    ]
+    return f"perfect: {titles(those) or 'none'}", set(those) == {name, "asso"}
 
-    def check(name: str) -> tuple[str, bool]:
-        those = [each for each in ENTRANTS if each in (name, *RIVALS) and perfect(each)]
-        return f"perfect: {titles(those) or 'none'}", set(those) == {name, "asso"}
 
-    return checked(_WHERE, "Only Asso and ELBMF do so with perfect recalls.", check)
+def _rivals_deteriorate(means: Means) -> _Finding:
+    def drop(name: str, recall: str) -> float:
+        return means.mean(name, recall, _CLEAN) - means.mean(name, recall, _LITTLE)
 
-
-def _rivals_deteriorate(means: Means) -> Claim:
     drops = {
-        name: max(
-            means.mean(name, recall, _CLEAN) - means.mean(name, recall, _LITTLE)
-            for recall in _RECALLS
-        )
+        name: max(drop(name, recall) for recall in _RECALLS)
         for name in ("asso", "grecond", "sofa", "nmf", "binaps")
     }
-    text = ", ".join(f"{ENTRANTS[name].title} −{drop:.2f}" for name, drop in drops.items())
-    return Claim(
-        _WHERE,
-        "With as little as 10% noise, the recalls of Asso, GreConD, Sofa, NMF and Binaps "
-        "deteriorate quickly.",
+    text = ", ".join(f"{COMPARED[name].title} −{drop:.2f}" for name, drop in drops.items())
+    return (
         f"greatest drop of a recall from 0% to 10%: {text}; but ELBMF's recall of the noisy data "
-        f"drops as well, by {_drop(means, 'recall'):.2f}, for noise cannot be covered",
-        all(drop >= 0.1 for drop in drops.values()),
+        f"drops as well, by {drop(PLAIN, 'recall'):.2f}, for noise cannot be covered",
+        min(drops.values()) >= 0.1,
     )
 
 
-def _drop(means: Means, recall: str) -> float:
-    return means.mean("elbmf", recall, _CLEAN) - means.mean("elbmf", recall, _LITTLE)
+def _stays_high(means: Means, name: str) -> _Finding:
+    curves = {measure: means.curve(name, measure, _LITTLE) for measure in MEASURED}
+    text = ", ".join(f"{MEASURED[measure]} {span(curve)}" for measure, curve in curves.items())
+    return f"from 10% on: {text}", all(curve.min() >= 0.7 for curve in curves.values())
 
 
-def _stays_high(means: Means) -> Claim:
-    def check(name: str) -> tuple[str, bool]:
-        curves = {measure: means.curve(name, measure, _LITTLE) for measure in MEASURED}
-        text = ", ".join(f"{MEASURED[measure]} {span(curve)}" for measure, curve in curves.items())
-        return f"from 10% on: {text}", all(curve.min() >= 0.7 for curve in curves.values())
-
-    return checked(_WHERE, "Similarity and both recalls of ELBMF remain high (at least .7).", check)
-
-
-def _like_primp(means: Means) -> Claim:
-    def check(name: str) -> tuple[str, bool]:
-        apart = {
-            measure: np.abs(means.curve(name, measure) - means.curve("primp", measure)).max()
-            for measure in MEASURED
-        }
-        text = ", ".join(f"{MEASURED[measure]} {value:.3f}" for measure, value in apart.items())
-        return f"means differ by at most: {text}", max(apart.values()) <= 0.05
-
-    return checked(_WHERE, "ELBMF and Primp perform similarly (within .05).", check)
+def _like_primp(means: Means, name: str) -> _Finding:
+    apart = {
+        measure: np.abs(means.curve(name, measure) - means.curve("primp", measure)).max()
+        for measure in MEASURED
+    }
+    text = ", ".join(f"{MEASURED[measure]} {value:.3f}" for measure, value in apart.items())
+    return f"means differ by at most: {text}", max(apart.values()) <= 0.05
 
 
-def _robust_but_incomplete(means: Means) -> Claim:
+def _robust_but_incomplete(means: Means) -> _Finding:
     higher = {
         name: means.curve(name, "recall_star", _LITTLE) - means.curve(name, "recall", _LITTLE)
         for name in ("asso", "grecond")
     }
-    text = "; ".join(f"{ENTRANTS[name].title} by {span(gain)}" for name, gain in higher.items())
-    return Claim(
-        _WHERE,
-        "Recall and similarity of Asso and GreConD drop, but their recall* is higher.",
-        f"recall* above recall: {text}",
-        all(gain.min() > 0 for gain in higher.values()),
-    )
+    text = "; ".join(f"{COMPARED[name].title} by {span(gain)}" for name, gain in higher.items())
+    return f"recall* above recall: {text}", all(gain.min() > 0 for gain in higher.values())
 
 
-def _orm_gains_from_noise(means: Means) -> Claim:
+def _orm_gains_from_noise(means: Means) -> _Finding:
     recall, star = (means.curve("orm", measure) for measure in _RECALLS)
-    return Claim(
-        _WHERE,
-        "OrM's recalls start low and increase with the noise: clean data is a problem for it.",
+    return (
         f"recall from {recall[0]:.3f} at 0% to {recall[-1]:.3f} at 50%, recall* from "
         f"{star[0]:.3f} to {star[-1]:.3f}; ours starts its chains from shared ones, not at random",
         bool(recall[0] < recall[-1] and star[0] < star[-1]),
     )
 
 
-def _little_variance(means: Means) -> Claim:
-    deviations = {name: means.deviations(name, "similarity").max() for name in ENTRANTS}
+def _little_variance(means: Means) -> _Finding:
+    deviations = {name: means.deviations(name, "similarity").max() for name in COMPARED}
     widest = max(deviations, key=lambda name: deviations[name])
-    return Claim(
-        _WHERE,
-        "There is little variance in similarity, except for Asso and NMF under most noise.",
-        f"greatest standard deviation {deviations[widest]:.3f} ({titles([widest])})",
-        deviations[widest] <= 0.05,
+    said = f"greatest standard deviation {deviations[widest]:.3f} ({titles([widest])})"
+    return said, deviations[widest] <= 0.05
+
+
+def _reliable(means: Means, name: str) -> _Finding:
+    deviations = {
+        each: np.mean([means.deviations(each, recall, _LITTLE) for recall in _RECALLS])
+        for each in (name, *RIVALS)
+    }
+    order = sorted(deviations, key=lambda each: deviations[each])
+    place = order.index(name) + 1
+    return (
+        f"mean standard deviation of the recalls {deviations[name]:.3f}, place {place} of 8 "
+        f"(lowest: {titles(order[:1])} {deviations[order[0]]:.3f})",
+        place <= 3,
     )
-
-
-def _reliable(means: Means) -> Claim:
-    def check(name: str) -> tuple[str, bool]:
-        deviations = {
-            each: np.mean([means.deviations(each, recall, _LITTLE) for recall in _RECALLS])
-            for each in (name, *RIVALS)
-        }
-        order = sorted(deviations, key=lambda each: deviations[each])
-        place = order.index(name) + 1
-        return (
-            f"mean standard deviation of the recalls {deviations[name]:.3f}, place {place} of 8 "
-            f"(lowest: {titles(order[:1])} {deviations[order[0]]:.3f})",
-            place <= 3,
-        )
-
-    return checked(_WHERE, "ELBMF is among the most reliable (of the three steadiest).", check)
 
 
 EXPERIMENT = _SWEEP.experiment(

@@ -6,23 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elbmf.paper.experiments.entrants import ENTRANTS
 from elbmf.paper.experiments.experiment import Claim, Tables, checked
-from elbmf.paper.experiments.noise import LEVELS, MEASURED, TILE_SIDES
-from elbmf.paper.experiments.sweeps import Sweep, draw_small_tiles
-from elbmf.paper.experiments.verdicts import best_of_all, percent
+from elbmf.paper.experiments.noise import MEASURED, noise_sweep
+from elbmf.paper.experiments.sweeps import best_of_all, listed, percent
 
 __all__ = ["EXPERIMENT"]
 
-_SWEEP = Sweep(
-    name="overlap",
-    along="noise",
-    title="additive noise, %",
-    levels=LEVELS,
-    draw_matrix=lambda level, seed: draw_small_tiles(TILE_SIDES, level, seed, overlap=True),
-    measured=MEASURED,
-    percent=True,
-)
+_SWEEP = noise_sweep("overlap", overlap=True)
 
 _WHERE = "App. D, Fig. 8"
 _BEATEN = ("asso", "grecond", "orm", "sofa", "binaps", "nmf")
@@ -34,12 +24,16 @@ def _claims(tables: Tables) -> Sequence[Claim]:
         name: float(np.mean(means.curve(name, "relative_loss")))
         for name in ("nmf", "asso", "grecond", "sofa", "binaps")
     }
-    text = ", ".join(f"{ENTRANTS[name].title} {loss:.3f}" for name, loss in losses.items())
+
+    def beside_primp(name: str) -> tuple[str, bool]:
+        ours, primp = (float(np.mean(means.curve(n, "similarity"))) for n in (name, "primp"))
+        return f"{ours:.3f}, Primp {primp:.3f}", ours >= primp - 0.01
+
     return [
         Claim(
             _WHERE,
             "Rounded NMF is surprisingly good: far better than Asso, GreConD, Sofa and Binaps.",
-            f"mean relative loss: {text}",
+            f"mean relative loss: {listed(losses)}",
             losses["nmf"] < min(loss for name, loss in losses.items() if name != "nmf"),
         ),
         *(
@@ -53,16 +47,9 @@ def _claims(tables: Tables) -> Sequence[Claim]:
         checked(
             _WHERE,
             "ELBMF is on par with Primp (mean similarity at most .01 below).",
-            lambda name: _beside_primp(
-                float(np.mean(means.curve(name, "similarity"))),
-                float(np.mean(means.curve("primp", "similarity"))),
-            ),
+            beside_primp,
         ),
     ]
-
-
-def _beside_primp(ours: float, primp: float) -> tuple[str, bool]:
-    return f"{ours:.3f}, Primp {primp:.3f}", ours >= primp - 0.01
 
 
 EXPERIMENT = _SWEEP.experiment(

@@ -26,47 +26,23 @@ class Store:
     A task is written down as soon as it is finished, so that a run that is interrupted goes on
     where it was.
 
-    Parameters
-    ----------
-    folder : Path
-        Made when the first task is written down.
-    settings : Settings
-        What the measurements depend on.
-    afresh : bool
-        Whether to forget what is there.
-
-    Attributes
-    ----------
-    tables : dict of str to list of dict
-        All rows so far.
-
-    Raises
-    ------
-    InputError
-        If the folder has measurements with other settings.
+    The folder is made when the first task is written down. Without settings, they are those of what
+    was measured there; with others, that is an error. ``afresh`` forgets what is there. ``tables``
+    has all rows so far.
     """
 
-    def __init__(self, folder: Path, settings: Settings, *, afresh: bool = False) -> None:
+    def __init__(
+        self, folder: Path, settings: Settings | None = None, *, afresh: bool = False
+    ) -> None:
         self._folder = folder
-        self._settings = {"full": settings.full, "seed": settings.seed}
+        self._settings = settings and {"full": settings.full, "seed": settings.seed}
         self._done: list[Task] = []
         self.tables: Tables = {}
         if afresh:
-            self._forget()
-        else:
+            for name in (_NOTE, _JOURNAL):
+                (folder / name).unlink(missing_ok=True)
+        elif (folder / _NOTE).exists():
             self._load()
-
-    @staticmethod
-    def of(folder: Path) -> Store | None:
-        """Return what is measured in a folder, with whatever settings; None if nothing is."""
-        path = folder / _NOTE
-        if not path.exists():
-            return None
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
-            return Store(folder, Settings(full=settings["full"], seed=settings["seed"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(path) from error
 
     def lacks(self, tasks: Sequence[Task]) -> list[Task]:
         """Return those tasks that are not done."""
@@ -107,59 +83,42 @@ class Store:
             stream.write(json.dumps(note, indent=2, ensure_ascii=False).encode())
 
     def _load(self) -> None:
-        path = self._folder / _NOTE
-        if not path.exists():
-            return
+        again = (
+            " Choose another folder, or pass ",
+            Setting("overwrite", True),
+            " to measure anew.",
+        )
         try:
             note = self.note()
             before, tasks, names = note["settings"], list(note["tasks"]), list(note["tables"])
         except (ValueError, KeyError, TypeError) as error:
-            raise _damaged(path) from error
-        if before != self._settings:
+            path = self._folder / _NOTE
+            raise InputError(f"{path}: is no note of measurements, or damaged.", *again) from error
+        if self._settings not in (None, before):
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "
-                f"{_words(self._settings)}). Choose another folder, or pass ",
-                Setting("overwrite", True),
-                " to measure anew.",
+                f"{_words(self._settings)}).",
+                *again,
             )
+        self._settings = before
         self._done = tasks
         self.tables = {
             name: read_parquet_records(self._folder / f"{name}.parquet") for name in names
         }
-        for task, tables in self._journal():
-            if task not in self._done:
-                self._take(task, tables)
-
-    def _journal(self) -> list[tuple[Task, Tables]]:
-        path = self._folder / _JOURNAL
-        if not path.exists():
-            return []
-        found = []
-        for line in path.read_text(encoding="utf-8").splitlines():
+        journal = self._folder / _JOURNAL
+        for line in journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []:
             try:
                 entry = json.loads(line)
             except ValueError:  # The run ended while it wrote this line: the task is done again.
                 continue
-            found.append((entry["task"], entry["tables"]))
-        return found
+            if entry["task"] not in self._done:
+                self._take(entry["task"], entry["tables"])
 
     def _take(self, task: Task, tables: Tables) -> None:
         self._done.append(task)
         for name, rows in tables.items():
             self.tables.setdefault(name, []).extend(rows)
 
-    def _forget(self) -> None:
-        for path in (self._folder / _NOTE, self._folder / _JOURNAL):
-            path.unlink(missing_ok=True)
 
-
-def _damaged(path: Path) -> InputError:
-    return InputError(
-        f"{path}: is no note of measurements, or damaged. Choose another folder, or pass ",
-        Setting("overwrite", True),
-        " to measure anew.",
-    )
-
-
-def _words(settings: dict[str, Any]) -> str:
+def _words(settings: Any) -> str:
     return f"{'full' if settings.get('full') else 'quick'}, seed {settings.get('seed')}"

@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import LabelledMatrix
+from elbmf.io.files import open_raw, reading
+from elbmf.io.text.lines import decoded, shown
 from elbmf.paper.catalog.prepared import PreparedData
-from elbmf.paper.sources import plink, vcf
-from elbmf.paper.sources.places import first_file
-from elbmf.paper.sources.published import SmallTable, check_share, numbered
-from elbmf.paper.sources.variants import VariantFilter
+from elbmf.paper.kernels.genotypes import MISSING, read_genotypes
+from elbmf.paper.sources.places import first_file, open_published
+from elbmf.paper.sources.published import (
+    ColumnsInTurn,
+    Lines,
+    SmallTable,
+    check_distinct,
+    check_share,
+    numbered,
+)
 
 __all__ = ["load"]
 
+_BASES = frozenset("ACGTNacgtn")
+
+_FIXED = ["#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO"]
+_BEFORE_PEOPLE = len(_FIXED) + 1
+_VARIANTS_AT_ONCE = 256
+
 _PLINK_SUFFIXES = (".bed", ".bim", ".fam")
+_MAGIC = b"\x6c\x1b"
+_BY_VARIANT = 1
+_HEADER_BYTES = 3
+_COLUMNS = 6
+_CELLS_AT_ONCE = 1 << 22
+
+# Two bits to a person, the lowest first: both alleles A1, unknown, one of each, both A2.
+_PAIRS = (np.arange(256)[:, None] >> np.array([0, 2, 4, 6])) & 3
+# The four people of a byte in one word: looking up one is much faster than four.
+_CARRIES = np.array([1, MISSING, 1, 0], dtype=np.uint8)[_PAIRS].view(np.uint32).ravel()
+_FIRST_ALLELES = np.array([2, 0, 1, 0])[_PAIRS].sum(axis=1, dtype=np.uint8)
+_UNKNOWN = np.array([0, 1, 0, 0])[_PAIRS].sum(axis=1, dtype=np.uint8)
 
 
 def load(
@@ -72,20 +102,6 @@ def load(
     .. [1] The 1000 Genomes Project Consortium, A global reference for human genetic variation,
        Nature 526, 2015.
     .. [2] J. Fischer, J. Vreeken, Differentiable pattern set mining, KDD 2021.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import genomes
-    >>> head = "#CHROM POS ID REF ALT QUAL FILTER INFO FORMAT HG1 HG2 HG3"
-    >>> line = "22 16050075 rs1 A G 100 PASS . GT 0|0 0|1 1|1"
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "chr22.vcf"
-    ...     _ = path.write_text(f"{head}\n{line}\n".replace(" ", "\t"))
-    ...     people = genomes.load(path)
-    >>> people.matrix.column_names, people.matrix.values.toarray().T.astype(int).tolist()
-    (['rs1'], [[0, 1, 1]])
     """
     check_share("min_frequency", min_frequency)
     check_share("max_frequency", max_frequency)
@@ -95,22 +111,22 @@ def load(
             f"{max_frequency}."
         )
     source = Path(path)
-    wanted = VariantFilter(min_frequency, max_frequency, snps_only)
+    wanted = _VariantFilter(min_frequency, max_frequency, snps_only)
     by_plink = source.suffix.lower() in _PLINK_SUFFIXES
-    variants = (plink if by_plink else vcf).read(source, wanted, missing)
-    if not variants.names:
+    people, kept, columns, seen = (_read_plink if by_plink else _read_vcf)(source, wanted, missing)
+    if not kept:
         raise FileFormatError(
-            f"{source}: none of the {variants.seen} variants is left. Widen min_frequency and "
+            f"{source}: none of the {seen} variants is left. Widen min_frequency and "
             "max_frequency, or download the file again if it should have some."
         )
-    names, name_notes = numbered(variants.names, "variants")
-    left_out = variants.seen - len(variants.names)
+    names, name_notes = numbered(kept, "variants")
+    left_out = seen - len(kept)
     notes = []
     if left_out:
-        notes.append(f"{left_out} of {variants.seen} variants were left out by frequency or kind.")
-    notes += variants.columns.notes("genotypes") + name_notes
-    matrix = LabelledMatrix(variants.columns.build(), variants.people, names)
-    row_labels, panel_notes = _populations(source, panel, variants.people)
+        notes.append(f"{left_out} of {seen} variants were left out by frequency or kind.")
+    notes += columns.notes("genotypes") + name_notes
+    matrix = LabelledMatrix(columns.build(), people, names)
+    row_labels, panel_notes = _populations(source, panel, people)
     return PreparedData(matrix, row_labels=row_labels, notes=notes + panel_notes)
 
 
@@ -132,3 +148,197 @@ def _populations(
     unknown = row_labels["population"].count("")
     notes = [f"{found.name} does not have {unknown} of the people."] if unknown else []
     return row_labels, notes
+
+
+_Variants = tuple[list[str], list[str], ColumnsInTurn, int]
+"""What a reader finds: people, the variants it kept, who carries them, and how many it saw."""
+
+
+@dataclass(frozen=True)
+class _VariantFilter:
+    """Which variants to keep: by their share of the known alleles, and perhaps only SNPs."""
+
+    min_frequency: float
+    max_frequency: float
+    snps_only: bool
+
+    def keeps_alleles(self, reference: str, alternatives: str) -> bool:
+        """Whether these alleles, parted by commas, are of the right kind."""
+        return not self.snps_only or all(
+            allele in _BASES for allele in (reference, *alternatives.split(","))
+        )
+
+    def keeps_counts(
+        self, alternate: NDArray[np.integer], known: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """Whether variants are frequent enough and not too frequent, by counts of alleles.
+
+        A variant of which nothing is known is not frequent.
+        """
+        frequency = alternate / np.maximum(known, 1)
+        return (self.min_frequency <= frequency) & (frequency <= self.max_frequency)
+
+
+def _variant_name(
+    identifier: str, chromosome: str, position: str, reference: str, alternatives: str
+) -> str:
+    """Return the id of a variant, or where and what it is."""
+    if identifier not in (".", ""):
+        return identifier
+    return f"{chromosome}:{position}:{reference}:{alternatives}"
+
+
+def _read_vcf(path: Path, wanted: _VariantFilter, missing: str) -> _Variants:
+    """Read genotypes in the Variant Call Format."""
+    with open_published(path) as stream:
+        lines = Lines(path, stream)
+        people = _people(lines)
+        columns = ColumnsInTurn(len(people), missing)
+        codes = np.empty((_VARIANTS_AT_ONCE, len(people)), dtype=np.uint8)
+        names: list[str] = []
+        seen = filled = 0
+        for line in lines:
+            seen += 1
+            fields = line.split(b"\t", _BEFORE_PEOPLE)
+            if len(fields) <= _BEFORE_PEOPLE:
+                raise _wrong_count(lines, len(people), len(fields))
+            if fields[8] != b"GT" and not fields[8].startswith(b"GT:"):
+                raise FileFormatError(
+                    f"{path}, line {lines.number}, field 9 (FORMAT): expected genotypes (GT) to "
+                    f"come first, found {shown(fields[8])}. Name a file that has genotypes."
+                )
+            head = decoded(path, lines.number, b"\t".join(fields[:5])).split("\t")
+            chromosome, position, identifier, reference, alternatives = head
+            count = 0 if alternatives == "." else alternatives.count(",") + 1
+            genotypes = np.frombuffer(fields[9], dtype=np.uint8)
+            found, alternate, known, bad = read_genotypes(genotypes, count, codes[filled])
+            if bad >= 0:
+                genotype = fields[9].split(b"\t")[bad]
+                raise FileFormatError(
+                    f"{path}, line {lines.number}, field {_BEFORE_PEOPLE + bad + 1} "
+                    f"({people[bad]}): expected a genotype such as 0|1, ./. or 1, with alleles up "
+                    f"to {count}, found {shown(genotype)}. Correct it or download the file again."
+                )
+            if found != len(people):
+                raise _wrong_count(lines, len(people), _BEFORE_PEOPLE + found)
+            if wanted.keeps_alleles(reference, alternatives) and wanted.keeps_counts(
+                alternate, known
+            ):
+                names.append(
+                    _variant_name(identifier, chromosome, position, reference, alternatives)
+                )
+                filled += 1
+                if filled == _VARIANTS_AT_ONCE:
+                    columns.add(codes)
+                    filled = 0
+        columns.add(codes[:filled])
+    return people, names, columns, seen
+
+
+def _wrong_count(lines: Lines, people: int, found: int) -> FileFormatError:
+    return FileFormatError(
+        f"{lines.path}, line {lines.number}: expected {_BEFORE_PEOPLE + people} fields separated "
+        f"by tabs, as the header has them, found {found}. The line is cut off, or fields are "
+        "separated by something else; download the file again."
+    )
+
+
+def _people(lines: Lines) -> list[str]:
+    """Return the names in the header, which is behind lines of other information."""
+    line = next((line for line in lines if not line.startswith(b"##")), None)
+    if line is None:
+        raise FileFormatError(
+            f"{lines.path}: the file is empty or ends after line {lines.number}, expected "
+            "genotypes below a line that begins with #CHROM. Download it again."
+        )
+    header = decoded(lines.path, lines.number, line).split("\t")
+    if header[: len(_FIXED)] != _FIXED:
+        raise FileFormatError(
+            f"{lines.path}, line {lines.number}: expected the header of a VCF file, the columns "
+            f"{' '.join(_FIXED)} separated by tabs, found {shown(line)}. Name a .vcf or .vcf.gz "
+            "file, or a .bed file of plink."
+        )
+    people = header[_BEFORE_PEOPLE:]
+    if not people:
+        raise FileFormatError(
+            f"{lines.path}, line {lines.number}: the file lists variants and names no people. "
+            "Name the file of genotypes."
+        )
+    check_distinct(lines.path, lines.number, "person", people)
+    return people
+
+
+def _read_plink(path: Path, wanted: _VariantFilter, missing: str) -> _Variants:
+    """Read genotypes in the binary format of plink 1: NAME.bed, NAME.bim and NAME.fam."""
+    bed, bim, fam = (path.with_suffix(suffix) for suffix in _PLINK_SUFFIXES)
+    people = [fields[1] for fields in _plink_table(fam, "people")]
+    check_distinct(fam, None, "person", people)
+    names, right_kind = [], []
+    for chromosome, identifier, _, position, first, second in _plink_table(bim, "variants"):
+        names.append(_variant_name(identifier, chromosome, position, second, first))
+        right_kind.append(wanted.keeps_alleles(second, first))
+    width = (len(people) + 3) // 4
+    _check_bed(bed, len(names), len(people), width)
+    columns = ColumnsInTurn(len(people), missing)
+    kept: list[str] = []
+    at_once = max(1, _CELLS_AT_ONCE // len(people))
+    # Bits of the last byte that belong to nobody, made to say both A2.
+    nobody = np.uint8(0xFF & ~(0xFF >> 2 * (4 * width - len(people))))
+    with reading(bed), open_raw(bed) as stream:
+        stream.seek(_HEADER_BYTES)
+        for start in range(0, len(names), at_once):
+            count = min(at_once, len(names) - start)
+            packed = bytearray(stream.read(count * width))
+            block = np.frombuffer(packed, dtype=np.uint8).reshape(count, width)
+            block[:, -1] |= nobody
+            unknown = _UNKNOWN[block].sum(axis=1, dtype=np.int64)
+            first_alleles = _FIRST_ALLELES[block].sum(axis=1, dtype=np.int64)
+            keep = wanted.keeps_counts(first_alleles, 2 * (len(people) - unknown))
+            keep &= np.array(right_kind[start : start + count])
+            codes = _CARRIES[block[keep]].view(np.uint8)
+            columns.add(codes[:, : len(people)])
+            kept.extend(names[start + place] for place in np.flatnonzero(keep))
+    return people, kept, columns, len(names)
+
+
+def _plink_table(path: Path, kind: str) -> list[list[str]]:
+    """Return the fields of each line of a file without a header."""
+    rows = []
+    with open_published(path) as stream:
+        lines = Lines(path, stream)
+        for line in lines:
+            fields = decoded(path, lines.number, line).split()
+            if len(fields) != _COLUMNS:
+                raise FileFormatError(
+                    f"{path}, line {lines.number}: expected {_COLUMNS} fields separated by blanks, "
+                    f"found {len(fields)}: {shown(line)}. The line is cut off or not of plink; "
+                    "write the files again with plink --make-bed."
+                )
+            rows.append(fields)
+    if not rows:
+        raise FileFormatError(f"{path}: the file is empty, expected a line for each of the {kind}.")
+    return rows
+
+
+def _check_bed(bed: Path, variants: int, people: int, width: int) -> None:
+    with reading(bed), open(bed, "rb") as stream:
+        magic = stream.read(_HEADER_BYTES)
+    if magic[:2] != _MAGIC or len(magic) < _HEADER_BYTES:
+        raise FileFormatError(
+            f"{bed}: expected a binary file of plink, which begins with the bytes 6c 1b 01, found "
+            f"{magic.hex(' ') or 'an empty file'}. Write it with plink --make-bed, or name a VCF "
+            "file. Files of regions that end in .bed are something else."
+        )
+    if magic[2] != _BY_VARIANT:
+        raise FileFormatError(
+            f"{bed}: the genotypes are stored by person (third byte {magic[2]:02x}), expected by "
+            "variant (01). Write the file again with plink --make-bed."
+        )
+    expected, found = _HEADER_BYTES + variants * width, bed.stat().st_size
+    if found != expected:
+        raise FileFormatError(
+            f"{bed}: expected {expected} bytes for the {variants} variants of "
+            f"{bed.with_suffix('.bim').name} and the {people} people of "
+            f"{bed.with_suffix('.fam').name}, found {found}. The file is "
+            f"{'cut off' if found < expected else 'too long'}, or the three do not belong together."
+        )

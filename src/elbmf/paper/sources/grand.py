@@ -4,29 +4,43 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
+from elbmf.binarizers.transformers import Z_UPPER_5_PERCENT
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix
+from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.lines import decoded, is_number, shown
+from elbmf.io.text.naming import NameCodes
 from elbmf.paper.catalog.prepared import PreparedData
-from elbmf.paper.sources.edges import read_edges
-from elbmf.paper.sources.numeric_lines import NumericLines
 from elbmf.paper.sources.places import open_published
-from elbmf.paper.sources.published import Lines, check_distinct, check_share
+from elbmf.paper.sources.published import (
+    check_distinct,
+    check_share,
+    high_values,
+    numeric_blocks,
+    read_line,
+)
 
 __all__ = ["load"]
 
 _SCOPES = ("network", "gene", "factor")
 _LAYOUTS = ("auto", "wide", "edges")
+_ADVICE = "Correct the line, or download the file again."
 _EXPECTED = (
     "a gene regulatory network: a table of transcription factors and genes, or lines of "
     "factor, gene and weight"
 )
+
+_Network = tuple[list[str], list[str], NDArray[np.float64]]
+"""Factors, genes, and the weights of their pairs; NaN where a pair has none."""
+
+_Piece = tuple[int, NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""The first line of a block, and the factors, genes and weights of its edges."""
 
 
 def load(
@@ -82,18 +96,6 @@ def load(
        conditions, Nucleic Acids Research 50, 2022.
     .. [2] K. Glass, C. Huttenhower, J. Quackenbush, G.-C. Yuan, Passing messages between biological
        networks to refine predicted interactions, PLoS ONE 8(5), 2013.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import grand
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "network.csv"
-    ...     _ = path.write_text(",A2M,BRCA1,TP53\nAHR,0.1,-2.0,9.5\nSP1,-0.3,0.2,0.4\n")
-    ...     network = grand.load(path, upper=0.2)
-    >>> network.matrix.row_names, network.matrix.values.toarray().astype(int).tolist()
-    (['AHR', 'SP1'], [[0, 0, 1], [0, 0, 0]])
     """
     check_share("upper", upper)
     for name, value, known in (("scope", scope, _SCOPES), ("layout", layout, _LAYOUTS)):
@@ -116,22 +118,18 @@ def _high(
         "gene": weights.T,
         "factor": weights,
     }[scope]
-    marks = above_zscore(by_scope, z) if upper is None else upper_share(by_scope, upper)
+    marks = high_values(by_scope, z, upper)
     return marks.T if scope == "gene" else marks.reshape(weights.shape)
 
 
-def _read(path: Path, layout: str) -> tuple[list[str], list[str], NDArray[np.float64]]:
-    """Return the factors, the genes and the weights; NaN where a pair has none."""
+def _read(path: Path, layout: str) -> _Network:
     with open_published(path) as stream:
-        lines = Lines(path, stream)
-        header = lines.first(_EXPECTED)
-        second = lines.first(_EXPECTED)
+        header, second = (read_line(path, stream, line, _EXPECTED) for line in (1, 2))
         delimiter = _delimiter(path, second)
         if layout == "auto":
             layout = "edges" if _is_edge(second, delimiter) else "wide"
-        if layout == "wide":
-            return _read_wide(lines, delimiter or b" ", header, second)
-    return read_edges(path, delimiter)
+        read = _read_edges if layout == "edges" else _read_wide
+        return read(path, stream, delimiter, header, second)
 
 
 def _delimiter(path: Path, line: bytes) -> bytes | None:
@@ -153,42 +151,92 @@ def _is_edge(line: bytes, delimiter: bytes | None) -> bool:
 
 
 def _read_wide(
-    lines: Lines, delimiter: bytes, header: bytes, second: bytes
-) -> tuple[list[str], list[str], NDArray[np.float64]]:
-    names = [
-        field.strip().strip('"')
-        for field in decoded(lines.path, 1, header).split(delimiter.decode())
-    ]
-    width = second.count(delimiter)
+    path: Path, stream: IO[bytes], delimiter: bytes | None, header: bytes, second: bytes
+) -> _Network:
+    """Read a table with a line for each factor and a column for each gene."""
+    mark = delimiter or b" "
+    names = [field.strip().strip('"') for field in decoded(path, 1, header).split(mark.decode())]
+    width = second.count(mark)
     if len(names) not in (width, width + 1):
         raise FileFormatError(
-            f"{lines.path}, line 2: expected a factor and its weights for the {len(names) - 1} "
-            f"genes of the header, separated by {delimiter.decode()!r}, found {width} weights. If "
+            f"{path}, line 2: expected a factor and its weights for the {len(names) - 1} "
+            f"genes of the header, separated by {mark.decode()!r}, found {width} weights. If "
             "the file has one line for each interaction, pass ",
             Setting("layout", "edges"),
             ".",
         )
     genes = names[len(names) - width :]
-    check_distinct(lines.path, 1, "gene", genes)
-    reader = NumericLines(lines.path, delimiter, width)
+    check_distinct(path, 1, "gene", genes)
     factors: dict[str, int] = {}
-    rows: list[NDArray[np.float64]] = []
-    line = second
-    while True:
-        factor, values = reader.read(lines.number, line)
-        if not np.isfinite(values).all():
-            field = int(np.flatnonzero(~np.isfinite(values))[0])
+    weights: list[NDArray[np.float64]] = []
+    for first, block, values in numeric_blocks(path, stream, mark, width, second + b"\n"):
+        for at, field in np.argwhere(~np.isfinite(values))[:1].tolist():
             raise FileFormatError(
-                f"{lines.path}, line {lines.number}, field {field + 2}: the weight of {factor!r} "
+                f"{path}, line {first + at}, field {field + 2}: the weight of {block[at]!r} "
                 f"and {genes[field]!r} is missing. Expected a number; download the file again."
             )
-        if factors.setdefault(factor, lines.number) != lines.number:
+        for line, factor in enumerate(block, first):
+            if factors.setdefault(factor, line) != line:
+                raise FileFormatError(
+                    f"{path}, line {line}: the factor {shown(factor)} is in line "
+                    f"{factors[factor]} already. Remove one of the lines."
+                )
+        weights.append(values)
+    return list(factors), genes, np.concatenate(weights)
+
+
+def _read_edges(
+    path: Path, stream: IO[bytes], delimiter: bytes | None, header: bytes, second: bytes
+) -> _Network:
+    """Read lines of 3 or 4 fields: factor, gene, perhaps the motif, which is ignored, and weight.
+
+    The first line is a header where its weight is no number.
+    """
+    fields = header.split(delimiter)
+    if len(fields) not in (3, 4):
+        raise FileFormatError(
+            f"{path}, line 1: expected factor, gene, perhaps the motif, and weight, found "
+            f"{len(fields)} fields. For a table with a column for each gene, pass ",
+            Setting("layout", "wide"),
+            ".",
+        )
+    has_header = not is_number(fields[-1].strip(b'" ').decode(errors="replace"))
+    motif = [Column("motif")] if len(fields) == 4 else []
+    columns = [
+        Column("factor", "text"),
+        Column("gene", "text"),
+        *motif,
+        Column("weight", "decimal"),
+    ]
+    reader = FieldReader(
+        str(path), delimiter, columns, _ADVICE, line=2 if has_header else 1, quoting=True
+    )
+    head = second + b"\n" if has_header else header + b"\n" + second + b"\n"
+    factors, genes = NameCodes(str(path)), NameCodes(str(path))
+    pieces: list[_Piece] = []
+    for first, values in reader.blocks(stream, head):
+        rows = factors.codes(values["factor"]).astype(np.int32)
+        places = genes.codes(values["gene"]).astype(np.int32)
+        pieces.append((first, rows, places, values["weight"]))
+    return factors.names, genes.names, _dense(path, factors.names, genes.names, pieces)
+
+
+def _dense(
+    path: Path, factors: list[str], genes: list[str], pieces: list[_Piece]
+) -> NDArray[np.float64]:
+    """Return the matrix of the weights; the pieces are gone afterwards."""
+    weights = np.full((len(factors), len(genes)), np.nan)
+    while pieces:
+        first, rows, columns, values = pieces.pop(0)
+        cells = rows.astype(np.int64) * weights.shape[1] + columns
+        repeated = ~np.isnan(weights[rows, columns])
+        order = np.argsort(cells, kind="stable")
+        repeated[order[1:][cells[order[1:]] == cells[order[:-1]]]] = True
+        if repeated.any():
+            at = int(np.flatnonzero(repeated)[0])
             raise FileFormatError(
-                f"{lines.path}, line {lines.number}: the factor {shown(factor)} is in line "
-                f"{factors[factor]} already. Remove one of the lines."
+                f"{path}, line {first + at}: the pair {shown(factors[rows[at]])}, "
+                f"{shown(genes[columns[at]])} comes a second time. Remove one of the lines."
             )
-        rows.append(values)
-        following = next(lines, None)
-        if following is None:
-            return list(factors), genes, np.stack(rows)
-        line = following
+        weights[rows, columns] = values
+    return weights

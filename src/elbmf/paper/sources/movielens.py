@@ -12,8 +12,14 @@ from elbmf.io.text.fields import Column, FieldReader, header_fields
 from elbmf.io.text.lines import shown
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import Place
-from elbmf.paper.sources.published import told_apart
-from elbmf.paper.sources.ratings import GREATEST_ID, Likes, check_range
+from elbmf.paper.sources.ratings import (
+    GREATEST_ID,
+    Likes,
+    Titles,
+    check_range,
+    lines_beside,
+    movie_names,
+)
 
 __all__ = ["load"]
 
@@ -59,12 +65,7 @@ def load(
     if movies and all_ids:
         likes.occur(1, max(movies))
     values, users, ids = likes.matrix(all_rows=all_ids, all_columns=all_ids)
-    numbers = [str(each) for each in ids.tolist()]
-    known = [movies.get(each, ("", "")) for each in ids.tolist()]
-    titles = told_apart([title for title, _ in known], numbers)
-    labels = {"movie": numbers}
-    if movies:
-        labels["genres"] = [genres for _, genres in known]
+    titles, labels = movie_names(ids, movies, "genres")
     occurring = [likes.occurring(axis).size for axis in (0, 1)]
     notes = [
         f"{likes.ratings} ratings of {occurring[1]} movies by {occurring[0]} users, {likes.liked} "
@@ -113,31 +114,23 @@ def _reader(file: str, head: bytes) -> tuple[FieldReader, bool]:
     )
 
 
-def _read_movies(place: Place) -> dict[int, tuple[str, str]]:
+def _read_movies(place: Place) -> Titles:
     """Return title and genres by id; nothing where there is no such file."""
-    found = place.find(*_MOVIES)
-    if not found:
-        return {}
-    with place.open(found[0]) as stream:
-        data = stream.read()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # The older sets are in Latin-1, which no byte contradicts.
-        text = data.decode("latin-1")
+    file, lines = lines_beside(place, *_MOVIES)
     delimiter = {"movies.dat": "::", "u.item": "|"}.get(
-        PurePosixPath(found[0]).name.lower().removesuffix(".gz"), ","
+        PurePosixPath(file).name.lower().removesuffix(".gz"), ","
     )
-    genres = _genre_names(place) if delimiter == "|" else []
-    movies: dict[int, tuple[str, str]] = {}
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+    # In the order of the flags in u.item.
+    genres = [line.partition("|")[0] for line in lines_beside(place, "u.genre")[1] if "|" in line]
+    movies: Titles = {}
+    for number, line in enumerate(lines, 1):
         # Only the files with commas have a header, and quotes around titles.
         if not line.strip() or (delimiter == "," and number == 1):
             continue
         fields = next(csv.reader([line])) if delimiter == "," else line.split(delimiter)
         if len(fields) < 3 or not fields[0].isdecimal() or int(fields[0]) > GREATEST_ID:
             raise FileFormatError(
-                f"{place.label(found[0])}, line {number}: expected the id, the title and the "
+                f"{place.label(file)}, line {number}: expected the id, the title and the "
                 f"genres of a movie separated by {delimiter!r}, found {shown(line)}. Download it "
                 "again, or remove it: movies then have no titles."
             )
@@ -147,13 +140,3 @@ def _read_movies(place: Place) -> dict[int, tuple[str, str]]:
             kinds = "|".join(g for g, flag in zip(genres, flags, strict=False) if flag == "1")
         movies[int(fields[0])] = (fields[1], kinds)
     return movies
-
-
-def _genre_names(place: Place) -> list[str]:
-    """Return the genres in the order of the flags in u.item."""
-    found = place.find("u.genre")
-    if not found:
-        return []
-    with place.open(found[0]) as stream:
-        lines = stream.read().decode("latin-1").split()
-    return [line.partition("|")[0] for line in lines if "|" in line]

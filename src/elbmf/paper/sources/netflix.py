@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
 
@@ -17,8 +18,7 @@ from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.lines import shown
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.sources.places import Place, archive_errors
-from elbmf.paper.sources.published import told_apart
-from elbmf.paper.sources.ratings import Likes, check_range
+from elbmf.paper.sources.ratings import Likes, Titles, check_range, lines_beside, movie_names
 
 __all__ = ["load"]
 
@@ -53,29 +53,20 @@ def load(path: str | os.PathLike[str], *, threshold: float = 3.5) -> PreparedDat
     J. Bennett and S. Lanning. The Netflix Prize. KDD Cup and Workshop, 2007.
     """
     place = Place(path)
-    reader = _Sections(threshold)
-    _read_each(place, reader.read)
-    likes = reader.likes
+    likes = Likes()
+    _read_each(place, partial(_read_sections, likes, threshold))
     if not likes.ratings:
         raise FileFormatError(f"{path}: has no ratings. {_ADVICE}")
     titles = _read_titles(place)
     values, movies, customers = likes.matrix(all_rows=True, all_columns=False)
-    ids = [str(movie) for movie in movies.tolist()]
-    known = [titles.get(movie, ("", "")) for movie in movies.tolist()]
-    labels = {"movie": ids}
-    if titles:
-        labels["year"] = [year for _, year in known]
+    names, labels = movie_names(movies, titles, "year")
     notes = [
         f"{likes.ratings} ratings of {likes.occurring(0).size} movies by {customers.size} "
         f"customers, {likes.liked} of them of more than {threshold:g} stars."
     ]
     if not titles:
         notes.append(f"No titles: neither {' nor '.join(_TITLES)} lies beside the ratings.")
-    table = LabelledMatrix(
-        values,
-        told_apart([title for title, _ in known], ids),
-        [str(customer) for customer in customers.tolist()],
-    )
+    table = LabelledMatrix(values, names, [str(customer) for customer in customers.tolist()])
     return PreparedData(table, labels, {}, notes)
 
 
@@ -100,42 +91,36 @@ def _read_each(place: Place, read: Callable[[str, IO[bytes]], None]) -> None:
             read(place.label(name), stream)
 
 
-class _Sections:
-    """Reads files in which a line such as ``17:`` begins a movie, and its ratings follow."""
+def _read_sections(likes: Likes, threshold: float, file: str, stream: IO[bytes]) -> None:
+    """Read a file in which a line such as ``17:`` begins a movie, and its ratings follow."""
+    fields = FieldReader(file, b",", _COLUMNS, _ADVICE)
+    movie = 0
 
-    def __init__(self, threshold: float) -> None:
-        self.likes = Likes()
-        self._threshold = threshold
-
-    def read(self, file: str, stream: IO[bytes]) -> None:
-        """Read one file to its end."""
-        fields = FieldReader(file, b",", _COLUMNS, _ADVICE)
-        movie = 0
-        for block in line_blocks(stream):
-            begin = 0
-            for colon in np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _COLON).tolist():
-                start = block.rfind(b"\n", 0, colon) + 1
-                if start < begin:
-                    raise _bad_section(file, fields.line - 1, block[start : colon + 9])
-                self._add(fields, movie, block[begin:start])
-                begin = block.find(b"\n", colon) + 1 or len(block)
-                line = block[start:begin].strip()
-                if not line[:-1].isdigit() or not 0 < int(line[:-1]) < _MOST_MOVIES:
-                    raise _bad_section(file, fields.line, line)
-                movie = int(line[:-1])
-                self.likes.occur(0, movie)
-                fields.line += 1
-            self._add(fields, movie, block[begin:])
-
-    def _add(self, fields: FieldReader, movie: int, block: bytes) -> None:
+    def add(block: bytes) -> None:
         first = fields.line
         values = fields.read(block)
         customers, stars = values["customer"], values["rating"]
         if customers.size and not movie:
-            raise _bad_section(fields.file, first, block.partition(b"\n")[0])
+            raise _bad_section(file, first, block.partition(b"\n")[0])
         check_range(fields, first, values, "customer", "an id from 1 on")
         check_range(fields, first, values, "rating", "1 to 5 stars", 1, 5)
-        self.likes.add(np.full(customers.size, movie), customers, stars > self._threshold)
+        likes.add(np.full(customers.size, movie), customers, stars > threshold)
+
+    for block in line_blocks(stream):
+        begin = 0
+        for colon in np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _COLON).tolist():
+            start = block.rfind(b"\n", 0, colon) + 1
+            if start < begin:
+                raise _bad_section(file, fields.line - 1, block[start : colon + 9])
+            add(block[begin:start])
+            begin = block.find(b"\n", colon) + 1 or len(block)
+            line = block[start:begin].strip()
+            if not line[:-1].isdigit() or not 0 < int(line[:-1]) < _MOST_MOVIES:
+                raise _bad_section(file, fields.line, line)
+            movie = int(line[:-1])
+            likes.occur(0, movie)
+            fields.line += 1
+        add(block[begin:])
 
 
 def _bad_section(file: str, line: int, found: bytes) -> FileFormatError:
@@ -145,14 +130,10 @@ def _bad_section(file: str, line: int, found: bytes) -> FileFormatError:
     )
 
 
-def _read_titles(place: Place) -> dict[int, tuple[str, str]]:
+def _read_titles(place: Place) -> Titles:
     """Return title and year by the id of the movie; nothing where there is no such file."""
-    found = place.find(*_TITLES)
-    if not found:
-        return {}
-    with place.open(found[0]) as stream:
-        lines = stream.read().decode("latin-1").replace("\r\n", "\n").split("\n")
-    titles: dict[int, tuple[str, str]] = {}
+    file, lines = lines_beside(place, *_TITLES)
+    titles: Titles = {}
     for number, line in enumerate(lines, 1):
         # Titles have commas, too.
         movie, _, rest = line.partition(",")
@@ -161,7 +142,7 @@ def _read_titles(place: Place) -> dict[int, tuple[str, str]]:
             continue
         if not movie.isdecimal() or not comma:
             raise FileFormatError(
-                f"{place.label(found[0])}, line {number}: expected the id, the year and the title "
+                f"{place.label(file)}, line {number}: expected the id, the year and the title "
                 f"of a movie, separated by commas, found {shown(line)}. Download it again, or "
                 "remove it: movies then have no titles."
             )

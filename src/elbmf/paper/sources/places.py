@@ -75,26 +75,14 @@ def open_published(path: Path) -> Iterator[IO[bytes]]:
 
 def first_file(folder: Path, patterns: Sequence[str]) -> Path | None:
     """Return the first file in a folder that fits one of the patterns, the first ones first."""
-    for pattern in patterns:
-        for found in sorted(folder.glob(pattern)):
-            return found
-    return None
+    return next((path for each in patterns for path in sorted(folder.glob(each))), None)
 
 
 class Place:
     """The files around a path that a user gave.
 
-    Parameters
-    ----------
-    path : path-like
-        A folder, which may hold the files in a folder of its own, a zip archive, or a file.
-
-    Attributes
-    ----------
-    path : Path
-        The path.
-    file : str or None
-        The name of the file, if it is one, and not an archive.
+    It is a folder, which may hold the files in a folder of its own, a zip archive, or a file; only
+    of the last, ``file`` is the name.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -9,8 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.io.text.fields import FieldReader
+from elbmf.paper.sources.places import Place
+from elbmf.paper.sources.published import told_apart
 
-__all__ = ["GREATEST_ID", "Likes", "check_range"]
+__all__ = ["GREATEST_ID", "Likes", "Titles", "check_range", "lines_beside", "movie_names"]
+
+Titles = dict[int, tuple[str, str]]
+"""Of movies, by their ids: the title, and what else is known of it."""
 
 # Ids are positions in an array, so that beyond this something else stands in their column.
 GREATEST_ID = 1 << 28
@@ -27,20 +32,7 @@ def check_range(
 ) -> None:
     """Raise where a number is not in its range, as where columns are in another order.
 
-    Parameters
-    ----------
-    reader : FieldReader
-        What read the numbers.
-    first : int
-        Line of the first.
-    values : dict
-        What was read.
-    name : str
-        The column.
-    expected : str
-        The range in words.
-    least, most : float
-        The range.
+    ``first`` is the line of the first number, ``expected`` is the range in words.
     """
     numbers = values[name]
     if numbers.size and not (numbers.min() >= least and numbers.max() <= most):
@@ -114,3 +106,30 @@ class Likes:
         ones = np.ones(rows.size, dtype=np.bool_)
         shape = (row_ids.size, column_ids.size)
         return sparse.csr_array((ones, (rows, columns)), shape=shape), row_ids, column_ids
+
+
+def lines_beside(place: Place, *patterns: str) -> tuple[str, list[str]]:
+    """Return the name and the lines of the first file that fits a pattern; none of no file."""
+    found = place.find(*patterns)
+    if not found:
+        return "", []
+    with place.open(found[0]) as stream:
+        data = stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # The older sets are in Latin-1, which no byte contradicts.
+        text = data.decode("latin-1")
+    return found[0], text.replace("\r\n", "\n").split("\n")
+
+
+def movie_names(
+    ids: NDArray[np.int64], titles: Titles, kind: str
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Return names of movies, no two of them equal, and as labels their ids and what is known."""
+    numbers = [str(each) for each in ids.tolist()]
+    known = [titles.get(each, ("", "")) for each in ids.tolist()]
+    labels = {"movie": numbers}
+    if titles:
+        labels[kind] = [label for _, label in known]
+    return told_apart([title for title, _ in known], numbers), labels

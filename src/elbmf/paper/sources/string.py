@@ -60,7 +60,12 @@ def load(
     D. Szklarczyk et al. The STRING database in 2021. Nucleic Acids Research 49(D1), 2021.
     """
     place = Place(path)
-    name = place.file or _only(place, place.need("a file of links", *_LINKS))
+    found = [place.file] if place.file else place.need("a file of links", *_LINKS)
+    if len(found) > 1:
+        raise InputError(
+            f"{place.path}: has several files of links: {', '.join(found[:5])}. Name one of them."
+        )
+    name = found[0]
     file = place.label(name)
     known = NameCodes(file)
     pairs: tuple[list[NDArray[np.int32]], ...] = ([], [])
@@ -98,14 +103,6 @@ def load(
         notes.append("No names of genes: the file protein.info does not lie beside the links.")
     table = LabelledMatrix(values_, titles, titles)
     return PreparedData(table, {"protein": ids}, {"protein": ids}, notes)
-
-
-def _only(place: Place, names: list[str]) -> str:
-    if len(names) > 1:
-        raise InputError(
-            f"{place.path}: has several files of links: {', '.join(names[:5])}. Name one of them."
-        )
-    return names[0]
 
 
 def _column(file: str, names: list[str], evidence: str) -> str:

@@ -8,16 +8,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.binarizers.zscores import Z_UPPER_5_PERCENT, above_zscore, upper_share
+from elbmf.binarizers.transformers import Z_UPPER_5_PERCENT
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix
 from elbmf.io.text.lines import decoded
 from elbmf.paper.catalog.prepared import PreparedData
 from elbmf.paper.kernels.genotypes import MISSING
-from elbmf.paper.sources.columns import ColumnsInTurn
-from elbmf.paper.sources.numeric_lines import NumericLines
 from elbmf.paper.sources.places import first_file, open_published
-from elbmf.paper.sources.published import Lines, SmallTable, check_distinct, check_share, numbered
+from elbmf.paper.sources.published import (
+    ColumnsInTurn,
+    SmallTable,
+    check_distinct,
+    check_share,
+    high_values,
+    numbered,
+    numeric_blocks,
+    read_line,
+)
 
 __all__ = ["load"]
 
@@ -35,7 +42,6 @@ _TYPE_COLUMNS = (
     "cancer_type",
     "_cohort",
 )
-_GENES_AT_ONCE = 32
 
 
 def load(
@@ -94,37 +100,16 @@ def load(
        platform, Nature Biotechnology 38, 2020.
     .. [2] L. Liang, K. Zhu, S. Lu, BEM: mining coregulation patterns in transcriptomics via Boolean
        matrix factorization, Bioinformatics 36(13), 2020.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from elbmf.paper.sources import tcga
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "HiSeqV2"
-    ...     _ = path.write_text("sample\tP1\tP2\tP3\tP4\nTP53\t1\t1\t2\t9\n")
-    ...     expressions = tcga.load(path)
-    >>> expressions.matrix.row_names, expressions.matrix.values.toarray().T.astype(int).tolist()
-    (['P1', 'P2', 'P3', 'P4'], [[0, 0, 0, 1]])
     """
     check_share("upper", upper)
     source = Path(path)
     genes: list[str] = []
     with open_published(source) as stream:
-        lines = Lines(source, stream)
-        samples = _samples(lines)
+        samples = _samples(source, read_line(source, stream, 1, "a line that names the samples"))
         columns = ColumnsInTurn(len(samples), missing)
-        reader = NumericLines(source, b"\t", len(samples))
-        values = np.empty((_GENES_AT_ONCE, len(samples)))
-        filled = 0
-        for line in lines:
-            gene, values[filled] = reader.read(lines.number, line)
-            genes.append(gene)
-            filled += 1
-            if filled == _GENES_AT_ONCE:
-                columns.add(_high(values, z, upper, log))
-                filled = 0
-        columns.add(_high(values[:filled], z, upper, log))
+        for _, names, values in numeric_blocks(source, stream, b"\t", len(samples)):
+            genes += names
+            columns.add(_high(values, z, upper, log))
     if not genes:
         raise FileFormatError(
             f"{source}: found the names of {len(samples)} samples and no gene below them. The file "
@@ -137,17 +122,16 @@ def load(
     return PreparedData(matrix, row_labels=row_labels, notes=notes + label_notes)
 
 
-def _samples(lines: Lines) -> list[str]:
-    header = lines.first("a line that names the samples")
-    names = decoded(lines.path, 1, header).split("\t")
+def _samples(path: Path, header: bytes) -> list[str]:
+    names = decoded(path, 1, header).split("\t")
     if len(names) < 2:
         raise FileFormatError(
-            f"{lines.path}, line 1: expected the names of samples separated by tabs, found none. "
+            f"{path}, line 1: expected the names of samples separated by tabs, found none. "
             "Name the file of expressions that UCSC Xena publishes; replace other separators by "
             "tabs."
         )
     samples = [name.strip().strip('"') for name in names[1:]]
-    check_distinct(lines.path, 1, "sample", samples)
+    check_distinct(path, 1, "sample", samples)
     return samples
 
 
@@ -161,8 +145,7 @@ def _high(
         rows = values[known]
         if log:
             rows = np.log10(np.maximum(rows, 0) + 1)
-        high = above_zscore(rows, z) if upper is None else upper_share(rows, upper)
-        codes[known] += high
+        codes[known] += high_values(rows, z, upper)
     return codes
 
 
@@ -176,7 +159,7 @@ def _labels(
     if found is None:
         return {}, []
     table = SmallTable(found)
-    sample_column = table.find(_SAMPLE_COLUMNS) or table.header[0]
+    sample_column = next((n for n in _SAMPLE_COLUMNS if n in table.header), table.header[0])
     wanted = _TYPE_COLUMNS if column is None else (column,)
     type_column = table.column(wanted, "the cancer type")
     row_labels = {"cancer type": table.labels(sample_column, type_column, samples)}

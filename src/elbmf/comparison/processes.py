@@ -10,18 +10,17 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from elbmf.boolean.metrics import measures
-from elbmf.comparison.handover import Job, load_factors, save_data
+from elbmf.comparison.job_files import load_factors, save_data, save_job
 from elbmf.comparison.results import FAILED, FINISHED, OUT_OF_MEMORY, TIME_LIMIT, Result
 from elbmf.estimators import BooleanFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.progress import FitProgress
 
-__all__ = ["Rules", "Track"]
+__all__ = ["Runner"]
 
 _CHILD = "elbmf.comparison.child"
 _LONGEST_ERROR = 500
@@ -34,12 +33,15 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _PREPARATION = 600.0
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What is the same for all methods.
+class Runner:
+    """Runs methods one after the other, each in a process of its own; a context.
 
     Parameters
     ----------
+    folder : Path
+        An empty one, for what the processes read and write.
+    A : BooleanMatrix
+        The data.
     truth : BooleanMatrix, optional
         The data without noise.
     time_limit : float, optional
@@ -50,35 +52,20 @@ class Rules:
         Threads for the measures.
     """
 
-    truth: BooleanMatrix | None
-    time_limit: float | None
-    grace: float
-    n_jobs: int | None
-
-    @property
-    def patience(self) -> float | None:
-        """Seconds after which a fit is ended from outside."""
-        return None if self.time_limit is None else self.time_limit + self.grace
-
-
-class Track:
-    """Where methods run, one after the other, each in a process of its own; a context.
-
-    Parameters
-    ----------
-    folder : Path
-        An empty one, for what the processes read and write.
-    A : BooleanMatrix
-        The data.
-    rules : Rules
-        For all methods.
-    """
-
-    def __init__(self, folder: Path, A: BooleanMatrix, rules: Rules) -> None:
-        self._folder = folder
-        self._A = A
-        self._rules = rules
-        self._errors = folder / "errors.txt"
+    def __init__(
+        self,
+        folder: Path,
+        A: BooleanMatrix,
+        truth: BooleanMatrix | None,
+        time_limit: float | None,
+        grace: float,
+        n_jobs: int | None,
+    ) -> None:
+        self._folder, self._errors = folder, folder / "errors.txt"
+        self._A, self._truth, self._n_jobs = A, truth, n_jobs
+        self._time_limit = time_limit
+        # Seconds after which a fit is ended from outside.
+        self._patience = None if time_limit is None else time_limit + grace
         self._processes: _Processes | None = None
         save_data(folder, A)
 
@@ -94,66 +81,45 @@ class Track:
     ) -> Result:
         """Run a method and return what came out; this does not fail, whatever the method does.
 
-        Parameters
-        ----------
-        name : str
-            What the result is to be called.
-        estimator : BooleanFactorizer
-            Not fitted.
-        observe : callable
-            Called with the reports of the fit.
+        ``observe`` is called with the reports of the fit.
         """
-        Job(self._A, estimator, self._rules.time_limit).save(self._folder)
+        save_job(self._folder, estimator, self._time_limit)
         self._errors.write_bytes(b"")
         if self._processes is None:
             self._processes = _Processes(self._folder, self._errors)
-        last, code = self._processes.follow(self._rules.patience, observe)
+        last, code = self._processes.follow(self._patience, observe)
         if self._processes.ended:
             self._processes = None
         if last["event"] == "saved":
-            return _measured(name, self._A, self._folder, self._rules, last)
-        status, message = _failure(last, code, self._errors)
+            return self._measured(name, last)
+        status, message = self._failure(last, code)
         return Result(method=name, status=status, message=message)
 
+    def _measured(self, name: str, figures: dict[str, Any]) -> Result:
+        U, V = load_factors(self._folder)
+        found: dict[str, Any] = measures(self._A, U, V, self._truth, self._n_jobs)
+        entries = U.size + V.size
+        return Result(
+            method=name,
+            status=TIME_LIMIT if figures["stopped"] else FINISHED,
+            **found,
+            density=(int(U.sum()) + int(V.sum())) / entries if entries else 0.0,
+            message=" ".join(figures["warnings"]),
+            **{key: figures[key] for key in ("seconds", "peak_memory", "n_components", "n_iter")},
+        )
 
-def _failure(last: dict[str, Any], code: int, errors: Path) -> tuple[str, str]:
-    """Return status and message of a method that ended without a result.
-
-    Parameters
-    ----------
-    last : dict
-        The last that its process told.
-    code : int
-        What the process returned.
-    errors : Path
-        What it wrote to stderr.
-    """
-    message = last.get("message", "")
-    if last["event"] == "too late":
-        return TIME_LIMIT, message
-    if last["event"] == "failed":
-        return OUT_OF_MEMORY if last["memory"] else FAILED, message
-    if code == -_KILL:
-        # No one else kills without a word.
-        return OUT_OF_MEMORY, "ended by the system, as it does where memory runs out"
-    said = " ".join(errors.read_text(errors="replace").split())
-    return FAILED, f"the process ended with code {code}. {said[-_LONGEST_ERROR:]}".rstrip()
-
-
-def _measured(
-    name: str, A: BooleanMatrix, folder: Path, rules: Rules, figures: dict[str, Any]
-) -> Result:
-    U, V = load_factors(folder)
-    found: dict[str, Any] = measures(A, U, V, rules.truth, rules.n_jobs)
-    entries = U.size + V.size
-    return Result(
-        method=name,
-        status=TIME_LIMIT if figures["stopped"] else FINISHED,
-        **found,
-        density=(int(U.sum()) + int(V.sum())) / entries if entries else 0.0,
-        message=" ".join(figures["warnings"]),
-        **{key: figures[key] for key in ("seconds", "peak_memory", "n_components", "n_iter")},
-    )
+    def _failure(self, last: dict[str, Any], code: int) -> tuple[str, str]:
+        """Return status and message, by what the process told last and what it returned."""
+        message = last.get("message", "")
+        if last["event"] == "too late":
+            return TIME_LIMIT, message
+        if last["event"] == "failed":
+            return OUT_OF_MEMORY if last["memory"] else FAILED, message
+        if code == -_KILL:
+            # No one else kills without a word.
+            return OUT_OF_MEMORY, "ended by the system, as it does where memory runs out"
+        said = " ".join(self._errors.read_text(errors="replace").split())
+        return FAILED, f"the process ended with code {code}. {said[-_LONGEST_ERROR:]}".rstrip()
 
 
 def _search_path() -> str:
@@ -164,17 +130,8 @@ def _search_path() -> str:
 class _Processes:
     """The process that has one of its own for each method, see `elbmf.comparison.child`.
 
-    Parameters
-    ----------
-    folder : Path
-        What it reads and writes.
-    errors : Path
-        Where its stderr goes.
-
-    Attributes
-    ----------
-    ended : bool
-        Whether it has ended, so that the next method needs another.
+    It works in a folder, and its stderr goes to the file ``errors``. Once it has ``ended``, the
+    next method needs another.
     """
 
     def __init__(self, folder: Path, errors: Path) -> None:
@@ -206,19 +163,8 @@ class _Processes:
     ) -> tuple[dict[str, Any], int]:
         """Have the next method run until it has said its last, or is ended as its time is up.
 
-        Parameters
-        ----------
-        patience : float, optional
-            Seconds for the fit.
-        observe : callable
-            Called with its reports.
-
-        Returns
-        -------
-        last : dict
-            What it told last.
-        code : int
-            What its process returned.
+        Returns what it told last, and what its process returned. ``patience`` are seconds for the
+        fit; ``observe`` is called with its reports.
         """
         assert self._process.stdin is not None
         with suppress(OSError):  # It has ended, and the events tell so.

@@ -6,7 +6,7 @@ file beside it.
 """
 
 import json
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from elbmf.estimators import BooleanFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import DiskMatrix, store
 
-__all__ = ["Job", "load_factors", "save_data", "save_factors"]
+__all__ = ["load_factors", "load_job", "save_data", "save_factors", "save_job"]
 
 Bools = NDArray[np.bool_]
 
@@ -48,46 +48,28 @@ def _load_data(folder: Path) -> BooleanMatrix:
     return pattern(stored, None if stored.missing is None else pattern(stored.missing))
 
 
-@dataclass(frozen=True)
-class Job:
-    """What a process is to do.
+def save_job(folder: Path, estimator: BooleanFactorizer, time_limit: float | None) -> None:
+    """Write what to fit, and for how long, to the folder that has the data.
 
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data.
-    estimator : BooleanFactorizer
-        Not fitted.
-    time_limit : float, optional
-        Seconds after which the fit is to end with what it has.
+    Raises
+    ------
+    InputError
+        If a parameter is something that files cannot hold.
     """
+    (folder / _FACTORS).unlink(missing_ok=True)
+    arrays: list[NDArray[Any]] = []
+    written = _written(estimator, type(estimator).__name__, arrays)
+    job = {"estimator": written, "time_limit": time_limit}
+    (folder / _JOB).write_text(json.dumps(job), encoding="utf-8")
+    np.savez(folder / _ARRAYS, *arrays)
 
-    A: BooleanMatrix
-    estimator: BooleanFactorizer
-    time_limit: float | None
 
-    def save(self, folder: Path) -> None:
-        """Write the job to the folder that has its data.
-
-        Raises
-        ------
-        InputError
-            If a parameter is something that files cannot hold.
-        """
-        (folder / _FACTORS).unlink(missing_ok=True)
-        arrays: list[NDArray[Any]] = []
-        estimator = _written(self.estimator, type(self.estimator).__name__, arrays)
-        job = {"estimator": estimator, "time_limit": self.time_limit}
-        (folder / _JOB).write_text(json.dumps(job), encoding="utf-8")
-        np.savez(folder / _ARRAYS, *arrays)
-
-    @classmethod
-    def load(cls, folder: Path) -> "Job":
-        """Read a job and its data."""
-        job = json.loads((folder / _JOB).read_text(encoding="utf-8"))
-        with np.load(folder / _ARRAYS) as arrays:
-            estimator = _read(job["estimator"], [arrays[name] for name in arrays.files])
-        return cls(_load_data(folder), estimator, job["time_limit"])
+def load_job(folder: Path) -> tuple[BooleanMatrix, BooleanFactorizer, float | None]:
+    """Read the data, the estimator, and the seconds after which its fit is to end."""
+    job = json.loads((folder / _JOB).read_text(encoding="utf-8"))
+    with np.load(folder / _ARRAYS) as arrays:
+        estimator = _read(job["estimator"], [arrays[name] for name in arrays.files])
+    return _load_data(folder), estimator, job["time_limit"]
 
 
 def _written(value: Any, name: str, arrays: list[NDArray[Any]]) -> Any:

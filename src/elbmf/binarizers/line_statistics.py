@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["SCOPES", "Lines", "quantile_of"]
+__all__ = ["SCOPES", "LineStatistics", "quantile_of"]
 
 SCOPES = ("columns", "rows", "all")
 
@@ -20,16 +20,11 @@ Floats = NDArray[np.float64]
 _ENTRIES_AT_ONCE = 1 << 22
 
 
-class Lines:
+class LineStatistics:
     """The columns or the rows of a dense or sparse matrix, or all of it as a single line.
 
     Sums skip zeros, stored or not, and put them in by their number, so that dense and sparse
     matrices give the same bits.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array
-    scope : {"columns", "rows", "all"}
     """
 
     def __init__(self, X: Any, scope: str) -> None:
