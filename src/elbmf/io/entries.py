@@ -112,17 +112,8 @@ def compressed_entries(
 ) -> Iterator[Entries]:
     """Stream a matrix that is stored by rows, as scipy does.
 
-    Parameters
-    ----------
-    indptr, indices, data : callable
-        They return the next entries of the arrays of these names.
-    shape : (int, int)
-        Of the matrix.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit the shape or one another.
+    The callables return the next entries of the arrays of these names. A ValueError says where the
+    arrays do not fit the shape or one another.
     """
     row, start = 0, int(indptr(1)[0])
     if start:

@@ -156,27 +156,9 @@ def _begin(
 def begin_wide(
     preferred: str, path: Path, line: int, block: bytes, **options: Any
 ) -> tuple[WideReader, int, bytes]:
-    """Find out how a wide table is laid out whose lines come bit by bit.
+    """Find out how a wide table is laid out whose lines come bit by bit, from the first of them.
 
-    Parameters
-    ----------
-    preferred : str
-        The delimiter that the format suggests.
-    path : Path
-        The file, for messages.
-    line : int
-        Number of the first line.
-    block : bytes
-        The first lines.
-    **options
-        As of `read_delimited`.
-
-    Returns
-    -------
-    reader : WideReader
-        What reads the lines of data.
-    line, block
-        What is left of the lines after a header.
+    Returns what reads the lines of data, and what is left of these lines after a header.
     """
     options = _OPTIONS | options | {"layout": "wide"}
     _check_options(options)
@@ -195,17 +177,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 class WideReader:
-    """Reads the blocks of a wide table: one line per row, one field per column.
-
-    Parameters
-    ----------
-    text : DelimitedText
-        The file.
-    sample : list of Record
-        Its first records.
-    header, row_names : bool
-        Whether it has a header line and a first column of row names.
-    """
+    """Reads the blocks of a wide table: one line per row, one field per column."""
 
     def __init__(
         self, text: DelimitedText, sample: list[Record], *, header: bool, row_names: bool
@@ -347,15 +319,7 @@ def _compact(builder: CsrBuilder) -> sparse.csr_array:
 
 
 def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
-    """Yield the lines of a wide table, the header first where columns have names.
-
-    Parameters
-    ----------
-    table : LabelledMatrix
-        What to write; it must have rows and columns.
-    delimiter : str
-        The character between the fields.
-    """
+    """Yield the lines of a wide table, the header first where columns have names."""
     rows, columns = table.shape
     if rows == 0 or columns == 0:
         raise InputError(
@@ -392,18 +356,7 @@ def write_delimited(
 ) -> None:
     """Write a delimited text file in UTF-8, with a header and row names where there are names.
 
-    Parameters
-    ----------
-    preferred : str
-        The delimiter that the format suggests.
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    layout : {"wide", "pairs"}
-        One field per column, or one line ``row,column[,value]`` per entry that is not zero.
-    delimiter : str
-        One ASCII character; "auto" takes that of the format.
+    With the layout "pairs", there is one line ``row,column[,value]`` per entry that is not zero.
     """
     _check_choice("layout", layout, _LAYOUTS)
     separator = preferred if delimiter == "auto" else _check_delimiter(delimiter)

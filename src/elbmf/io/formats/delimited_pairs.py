@@ -21,16 +21,9 @@ _COLUMNS = [Column("the row", "text"), Column("the column", "text"), Column("the
 
 
 class PairReader:
-    """Reads the blocks of a file of pairs.
+    """Reads the blocks of a file of pairs, of two or three fields.
 
     Rows and columns come in the order in which they first appear.
-
-    Parameters
-    ----------
-    text : DelimitedText
-        The file.
-    fields : int
-        Fields of its first line.
     """
 
     def __init__(self, text: DelimitedText, fields: int) -> None:
@@ -141,16 +134,9 @@ def check_pair_names(table: LabelledMatrix) -> None:
 
 
 def pair_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
-    """Yield the lines of a file of pairs, the header first.
+    """Yield the lines of a file of pairs, the header first; names must be distinct and not empty.
 
     Rows and columns without entries do not appear in such a file.
-
-    Parameters
-    ----------
-    table : LabelledMatrix
-        What to write; its names must be distinct and not empty.
-    delimiter : str
-        The character between the fields.
     """
     check_pair_names(table)
     rows = quoted(table.row_labels(), delimiter)

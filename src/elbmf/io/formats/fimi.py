@@ -27,13 +27,7 @@ _NOT_IN_ITEMS = frozenset(',;"\0')
 
 
 def read_fimi(path: Path) -> LabelledMatrix:
-    """Read a FIMI file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
+    """Read a FIMI file, gzipped or not."""
     rows: list[np.ndarray] = []
     columns: list[np.ndarray] = []
     stream = stream_fimi(path)
@@ -52,13 +46,7 @@ def read_fimi(path: Path) -> LabelledMatrix:
 
 
 def stream_fimi(path: Path) -> EntryStream:
-    """Stream a FIMI file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
+    """Stream a FIMI file, gzipped or not."""
     codes = ItemCodes(path)
     lines = 0
     repeated = False
@@ -86,13 +74,7 @@ def stream_fimi(path: Path) -> EntryStream:
 
 
 class ItemCodes:
-    """Numbers of items, in the order in which they first come.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    """
+    """Numbers of items, in the order in which they first come."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -157,15 +139,7 @@ def sorted_positions(names: list[str]) -> list[int]:
 
 
 def write_fimi(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a FIMI file; row names and columns without entries are left out.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write: only zeros and ones, and column names without blanks.
-    """
+    """Write a FIMI file; row names and columns without entries are left out."""
     values, names = table.values, table.column_labels()
     if not bool(np.all(values.data == 1)):
         raise InputError(
