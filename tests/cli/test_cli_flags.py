@@ -16,7 +16,6 @@ from elbmf.cli.flags.declared import (
     format_options,
     parse_parameters,
 )
-from elbmf.cli.flags.matrix import add_reader_options, reader_options
 from elbmf.cli.flags.parameters import (
     Parameter,
     add_flags,
@@ -25,6 +24,7 @@ from elbmf.cli.flags.parameters import (
     given,
     parameters_of,
 )
+from elbmf.cli.flags.shared import add_reader_options, reader_options
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.rank_search import RankSearch

@@ -36,17 +36,7 @@ def ending_well() -> Iterator[None]:
 class Interrupt:
     """Within this context, the first SIGINT only sets `requested`.
 
-    Parameters
-    ----------
-    waits : bool
-        Whether someone looks at `requested`; if not, SIGINT does what it always does.
-    announces : bool
-        Whether to say on stderr that the wish was heard.
-
-    Attributes
-    ----------
-    requested : bool
-        Whether the user asked to stop.
+    If nobody waits, that is, looks at `requested`, SIGINT does what it always does.
     """
 
     def __init__(self, *, waits: bool = True, announces: bool = False) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import Declared
-from elbmf.cli.flags.matrix import add_binarize, add_matrix, add_reader_options
 from elbmf.cli.flags.parameters import Parameter, add_flags, check_values, given
+from elbmf.cli.flags.shared import add_binarize, add_matrix, add_reader_options
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.errors import InputError
 from elbmf.estimators.registry import METHODS

@@ -7,9 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_matrix, add_reader_options, at_least_one, group_of
-from elbmf.cli.flags.method import OUTPUT, add_method, estimator_of
-from elbmf.cli.flags.output import add_report
+from elbmf.cli.flags.method import add_method, estimator_of
+from elbmf.cli.flags.shared import (
+    OUTPUT,
+    add_matrix,
+    add_reader_options,
+    add_report,
+    at_least_one,
+    group_of,
+)
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.parser import rare
 

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_matrix, add_reader_options, group_of
-from elbmf.cli.flags.method import CHECKPOINT, FIND, OUTPUT, add_method, estimator_of
-from elbmf.cli.flags.output import add_report
+from elbmf.cli.flags.method import CHECKPOINT, add_method, estimator_of
 from elbmf.cli.flags.parameters import add_flags, check_values, given, parameters_of
+from elbmf.cli.flags.shared import (
+    FIND,
+    OUTPUT,
+    add_matrix,
+    add_reader_options,
+    add_report,
+    group_of,
+)
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.errors import InputError
 

@@ -6,9 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.known import add_label_column, add_name_matching
-from elbmf.cli.flags.matrix import add_binarize, add_n_jobs, add_reader_options, add_result
-from elbmf.cli.flags.output import PAGE
+from elbmf.cli.flags.shared import (
+    PAGE,
+    add_binarize,
+    add_label_column,
+    add_n_jobs,
+    add_name_matching,
+    add_reader_options,
+    add_result,
+)
 from elbmf.errors import InputError
 
 __all__ = ["EXAMPLES", "configure", "run"]

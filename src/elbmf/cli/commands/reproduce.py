@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_n_jobs
+from elbmf.cli.flags.shared import add_n_jobs
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.errors import InputError
 from elbmf.paper.experiments.registry import EXPERIMENTS

@@ -42,20 +42,9 @@ _TYPE = re.compile(r'\s*(\{[^}]*\}|\([^)]*\)|"[^"]*"|[^,]+?)\s*(?:,|\bor\b|$)')
 
 @dataclass(frozen=True)
 class Declared:
-    """A parameter as its docstring declares it.
+    """A parameter as its docstring declares it: types, as far as they have names, and words.
 
-    Parameters
-    ----------
-    name : str
-        As in the signature.
-    types : tuple of str
-        What it may be, as far as types have names: ``"int"``, ``"None"``, ``"callable"``, …
-    words : tuple of str
-        The words that it may be.
-    default : object
-        Its default; None where the docstring says no more than that it is optional.
-    paragraphs : tuple of str
-        What it is.
+    The default is None where the docstring says no more than that it is optional.
     """
 
     name: str
@@ -73,10 +62,7 @@ class Declared:
 def parse_parameters(docstring: str) -> dict[str, Declared]:
     """Return what the section "Parameters" of a docstring declares, by name.
 
-    Raises
-    ------
-    ValueError
-        When an entry does not keep to the grammar.
+    A ValueError tells of an entry that does not keep to the grammar.
     """
     found: dict[str, Declared] = {}
     for head, body in _entries(docstring):
@@ -130,10 +116,7 @@ def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
 def declared_by(owner: str | Callable[..., Any]) -> list[Declared]:
     """Return the parameters of a class, or the keyword-only ones of a function.
 
-    Parameters
-    ----------
-    owner : str or callable
-        ``"module:name"``, of which only the source is read, or the thing itself.
+    Of ``"module:name"`` only the source is read.
     """
     docstring, names = _of_object(owner) if callable(owner) else _of_source(owner)
     known = parse_parameters(docstring)
@@ -185,14 +168,7 @@ def _parsed(module: str) -> ast.Module:
 class FormatOption:
     """An option of a file format: a keyword-only parameter of what reads or writes it.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    kind : {"bool", "int", "float", "str"}
-        Type of its value; a bool is a switch.
-    help : str
-        What it does.
+    It is a bool, which is a switch, an int, a float or a str.
     """
 
     name: str
@@ -202,17 +178,7 @@ class FormatOption:
 
 @dataclass(frozen=True)
 class DeclaredFormat:
-    """A file format as the help of commands needs it.
-
-    Parameters
-    ----------
-    name : str
-    suffixes : tuple of str
-    description : str
-        As the format declares them.
-    reading, writing : tuple of FormatOption
-        Its options; ``writing`` is None where it is only read.
-    """
+    """A file format as the help of commands needs it; ``writing`` is None where it is only read."""
 
     name: str
     suffixes: tuple[str, ...]

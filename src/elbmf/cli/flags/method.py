@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elbmf.cli.flags.matrix import DATA, group_of
 from elbmf.cli.flags.parameters import (
     add_flags,
     by_any_name,
@@ -14,6 +13,7 @@ from elbmf.cli.flags.parameters import (
     given,
     parameters_of,
 )
+from elbmf.cli.flags.shared import DATA, FIND, LOOK, group_of
 from elbmf.cli.parser import rare
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.registry import METHODS, method
@@ -22,10 +22,7 @@ from elbmf.estimators.schedule_flags import parameters_from_flags
 if TYPE_CHECKING:
     from elbmf.estimators import BooleanFactorizer
 
-__all__ = ["CHECKPOINT", "FIND", "LOOK", "OUTPUT", "add_method", "estimator_of", "read_config"]
-
-FIND, LOOK, OUTPUT = "what to find", "how hard to look", "output"
-"""Titles of flags that most people need."""
+__all__ = ["CHECKPOINT", "add_method", "estimator_of", "read_config"]
 
 CHECKPOINT = ("checkpoint", "checkpoint_every")
 """Parameters of methods that say where to keep a fit, and how often."""
@@ -54,16 +51,7 @@ def add_method(
 ) -> None:
     """Add the choice of a method, and the flags of the method that is asked for.
 
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Where to add them.
-    arguments : sequence of str
-        Those about to be parsed.
-    unlisted : collection of str
-        Names of parameters that the help leaves out.
-    without : collection of str
-        Names of parameters that have no flag.
+    The help leaves out the parameters ``unlisted``; those in ``without`` have no flag.
     """
     group_of(parser, FIND).add_argument(
         "--method",
@@ -119,13 +107,7 @@ def _method_of(table: dict[str, Any]) -> str:
 
 
 def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", dict[str, Any]]:
-    """Return the name of the method, the estimator, and its parameters as file and flags say.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``method``, ``config`` and the flags of the method.
-    """
+    """Return the name of the method, the estimator, and its parameters as file and flags say."""
     table = read_config(args.config) if args.config else {}
     name = args.method or _method_of(table)
     if name not in METHODS:

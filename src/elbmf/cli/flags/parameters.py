@@ -54,13 +54,7 @@ _METHOD = "method"
 
 
 class Parameter:
-    """A parameter that can be given as text.
-
-    Parameters
-    ----------
-    declared : Declared
-        What its docstring says.
-    """
+    """A parameter that can be given as text."""
 
     def __init__(self, declared: Declared) -> None:
         self.name = declared.name
@@ -146,13 +140,7 @@ def named(differing: Iterable[str]) -> str:
 
 
 def parameters_of(owner: str | Callable[..., Any]) -> list[Parameter]:
-    """Return the parameters of a class, or options of a function, that can be given as text.
-
-    Parameters
-    ----------
-    owner : str or callable
-        ``"module:name"``, or the thing itself.
-    """
+    """Return the parameters of a class, or options of a function, that can be given as text."""
     declared = declared_by(owner)
     # What a schedule and a regulariser are made of, in a method that has them.
     declared += [
@@ -173,18 +161,8 @@ def add_flags(
 ) -> None:
     """Add flags for parameters; those not given leave no trace in the namespace.
 
-    Parameters
-    ----------
-    group : parser or group of one
-        Where to add them.
-    parameters : iterable of Parameter
-        What to add.
-    owner : str
-        Whose parameters they are, for `given`.
-    names : collection of str
-        Other parameters that descriptions may name.
-    unlisted : collection of str
-        Names of parameters that no help shows.
+    The owner is whose they are, for `given`. Descriptions may also name the parameters ``names``;
+    no help shows those that are ``unlisted``.
     """
     parameters = list(parameters)
     known = {*names, *(parameter.name for parameter in parameters)}
@@ -219,17 +197,7 @@ def _destination(owner: str, name: str) -> str:
 def by_any_name(owner: str | type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values under the names of the signature; names may be written as flags are.
 
-    Parameters
-    ----------
-    owner : str or type
-        The method.
-    values : mapping
-        Values by name, e.g. ``seed`` or ``max-iter``.
-
-    Raises
-    ------
-    InputError
-        When a name is no parameter of the method, or a parameter is named twice.
+    Raises where a name is no parameter of the method, or a parameter is named twice.
     """
     known = {}
     for parameter in parameters_of(owner):
@@ -247,15 +215,7 @@ def by_any_name(owner: str | type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_values(owner: type, values: Mapping[str, Any]) -> None:
-    """Raise where a parameter cannot have the value that it was given.
-
-    Parameters
-    ----------
-    owner : type
-        A class with the constraints of scikit-learn.
-    values : mapping
-        Values by name of parameter.
-    """
+    """Raise where a parameter cannot have the value that it was given."""
     # Here, for parsers must not wait for scikit-learn.
     from sklearn.utils._param_validation import Interval, Options, make_constraint
 

@@ -28,17 +28,7 @@ _ANEW = (
 class KeptFit:
     """What the flags say of an earlier fit, looked at before the work.
 
-    Parameters
-    ----------
-    estimator : BooleanFactorizer
-        Its parameter ``checkpoint`` says where, if it has one.
-    args : Namespace
-        With ``resume``, ``overwrite`` and ``output``.
-
-    Raises
-    ------
-    InputError
-        If there is an earlier fit, and nothing says what to do with it.
+    Raises where there is one, and nothing says what to do with it.
     """
 
     def __init__(self, estimator: BooleanFactorizer, args: argparse.Namespace) -> None:

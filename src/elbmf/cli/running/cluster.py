@@ -30,24 +30,7 @@ class Labels:
 def on_cluster(
     address: str, data: str, estimator: BooleanFactorizer
 ) -> Iterator[tuple[DaskMatrix, Labels]]:
-    """Lend a matrix folder as a matrix on a cluster.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler.
-    data : str
-        The folder.
-    estimator : BooleanFactorizer
-        What will be fitted to it.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or the method cannot work on a cluster.
-    ClusterError
-        If there is no scheduler.
-    """
+    """Lend a matrix folder as a matrix on the cluster of a scheduler, to fit an estimator to."""
     if not isinstance(estimator, ELBMF):
         raise InputError("--scheduler: only the method elbmf works on a cluster.")
     if not (Path(data) / NOTE).is_file():

@@ -105,21 +105,7 @@ def tell_results(
     noted: dict[str, Any],
     console: Console,
 ) -> None:
-    """Print what came out.
-
-    Parameters
-    ----------
-    results : list of Result
-        In the order in which to show them.
-    A : BooleanMatrix
-        The data.
-    args : Namespace
-        ``data``, ``truth`` and ``json``.
-    noted : dict
-        What else belongs in the JSON object, ``time_limit`` among it.
-    console : Console
-        Where to print.
-    """
+    """Print what came out; ``noted`` is what else belongs in the JSON object."""
     if args.json:
         found = {
             "data": data_notes(Path(args.data).name, A),

@@ -13,7 +13,7 @@ import numpy as np
 
 from elbmf.binarizers import Binarize
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import reader_options
+from elbmf.cli.flags.shared import reader_options
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, within_memory
@@ -53,24 +53,9 @@ def fitted_model(
     console: Console,
     interrupt: Interrupt,
 ) -> SavedModel:
-    """Fit an estimator and return what to save.
+    """Fit an estimator to data that is binarized already, and return what to save.
 
-    Parameters
-    ----------
-    estimator : BooleanFactorizer
-        Unfitted; its parameters as the user set them.
-    method : str
-        Its name in `METHODS`.
-    A : BooleanMatrix or DaskMatrix
-        The data, already binarised.
-    table : LabelledMatrix or Labels
-        Where the names are.
-    name : str
-        Of the data, to be noted.
-    console : Console
-        For progress and warnings.
-    interrupt : Interrupt
-        Whose request ends the fit early.
+    The table is where the names are; a request of ``interrupt`` ends the fit early.
     """
     draw_seed(estimator)
     noted = noted_parameters(estimator)
@@ -108,17 +93,7 @@ def draw_seed(estimator: BooleanFactorizer) -> None:
 
 
 def command_line(args: argparse.Namespace, given_seed: Any, seed: Any) -> str:
-    """Return what makes a result again: what was typed, and the seed, if that was drawn.
-
-    Parameters
-    ----------
-    args : Namespace
-        As `main` made it.
-    given_seed : int or None
-        The seed that flags or a file of parameters gave.
-    seed : int or None
-        The seed that was used.
-    """
+    """Return what makes a result again: what was typed, and the seed, if that was drawn."""
     drawn = [] if given_seed is not None or seed is None else ["--seed", str(seed)]
     return shlex.join(["elbmf", *args.typed, *drawn])
 

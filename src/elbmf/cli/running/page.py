@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.output import PAGE
+from elbmf.cli.flags.shared import PAGE
 from elbmf.cli.results import ranks_of
 from elbmf.cli.writing import check_document
 from elbmf.io import MODEL_FILES, SavedModel

@@ -118,23 +118,7 @@ def save_chosen(
     args: argparse.Namespace,
     console: Console,
 ) -> SavedModel:
-    """Save the factorization at the rank that was chosen, and return it.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the search.
-    search : RankSearch
-        Fitted.
-    data : (BooleanMatrix, LabelledMatrix)
-        What it was fitted to, and where the names are.
-    notes : dict
-        What is noted of the search.
-    args : Namespace
-        ``data``, the file, and the reader options.
-    console : Console
-        Whose warnings are noted.
-    """
+    """Save the factorization at the rank that was chosen, and return it."""
     A, table = data
     chosen = search.best_estimator_
     looked_at = search.table_["rank"].tolist()

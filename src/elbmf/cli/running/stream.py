@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import reader_options
+from elbmf.cli.flags.shared import reader_options
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.running.fit import command_line, draw_seed, whereabouts

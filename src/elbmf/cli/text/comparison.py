@@ -40,15 +40,7 @@ _COLUMNS = {
 
 
 def results_table(results: Sequence[Result], *, with_truth: bool) -> str:
-    """Lay out results, the best of each column with a star.
-
-    Parameters
-    ----------
-    results : sequence of Result
-        In the order in which to show them.
-    with_truth : bool
-        Whether recall* has a column.
-    """
+    """Lay out results in the order given, the best of each column with a star."""
     shown = {
         name: column for name, column in _COLUMNS.items() if with_truth or name != "recall_star"
     }

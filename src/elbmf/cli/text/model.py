@@ -54,21 +54,7 @@ def tell_fit(
     *,
     as_json: bool,
 ) -> None:
-    """Print what a fit has found.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    described : list of dict
-        What `components` returned.
-    folder : str
-        Where it is saved.
-    console : Console
-        Where to print.
-    as_json : bool
-        One object in place of tables.
-    """
+    """Print what a fit has found and what `components` returned, as tables or one JSON object."""
     if as_json:
         console.result_json({**brief(model.info), "output": folder, "components": described})
     else:

@@ -38,16 +38,9 @@ _ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT)
 
 
 def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) -> str:
-    """Lay out figures by rank, the least of each column with a star.
+    """Lay out the table of a search, the least of each column with a star.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        ``table_`` of a search.
-    choices : mapping of str to int
-        Its ``choices_``: where there are many ranks, those around them are shown.
-    criterion : str
-        What chooses; it has a column in any case.
+    Where there are many ranks, those around the choices are shown.
     """
     ranks = columns["rank"]
     names = [
@@ -91,19 +84,7 @@ def choices_text(choices: Mapping[str, int], criterion: str) -> str:
 
 
 def remarks(columns: Columns, chosen: int, criterion: str, possible: int) -> list[str]:
-    """Say what there is to know about the choice.
-
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        ``table_`` of a search.
-    chosen : int
-        The rank that was chosen.
-    criterion : str
-        What chose it.
-    possible : int
-        The highest rank that the matrix can have.
-    """
+    """Say what there is to know about the choice, in a matrix with a highest possible rank."""
     said = []
     highest = int(columns["rank"].max())
     if len(columns["rank"]) <= highest:
