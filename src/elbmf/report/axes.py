@@ -22,14 +22,6 @@ def kept_lines(side: Side, most: int, listed: Iterable[list[Member]]) -> Ints:
 
     Those come first that lists of members name, the earlier the better, then those in components,
     then the others; among equals, those with most ones.
-
-    Parameters
-    ----------
-    side : Side
-    most : int
-        How many.
-    listed : iterable of lists of members
-        What the report says of components.
     """
     if side.count <= most:
         return np.arange(side.count)
@@ -43,16 +35,7 @@ def kept_lines(side: Side, most: int, listed: Iterable[list[Member]]) -> Ints:
 
 
 def axis_of(side: Side, kept: Ints, longest: int) -> Axis:
-    """Pack the lines that are kept.
-
-    Parameters
-    ----------
-    side : Side
-    kept : ndarray of int64
-        Which lines, ascending.
-    longest : int
-        Characters of a name.
-    """
+    """Pack the lines that are kept, ascending, with names of some characters at most."""
     held = side.held[kept]
     # Where the entries of each kept line are, one run after the other.
     ends = np.cumsum(held)

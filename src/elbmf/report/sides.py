@@ -97,24 +97,10 @@ def side_of(
     outliers: int,
     n_jobs: int | None,
 ) -> Side:
-    """Count one side.
+    """Count one side: rows for axis 0, columns for axis 1.
 
-    Parameters
-    ----------
-    A : BooleanMatrix or None
-        The data.
-    axis : int
-        0 for rows, 1 for columns.
-    members : sparse array of shape (lines, k)
-        Which line is in which component.
-    partners : ndarray of bool, of shape (lines of the other side, k)
-        The same of the other side.
-    names : list of str or None
-    order : ndarray of int64
-        The line in each place.
-    outliers : int
-        Lines outside a component to find.
-    n_jobs : int or None
+    ``members`` says which line is in which component, ``partners`` the same of the other side, and
+    ``order`` which line is in each place. So many ``outliers`` of a component are found.
     """
     members = members.sorted_indices()
     starts, holders = members.indptr.astype(np.int64), members.indices.astype(np.int64)

@@ -102,7 +102,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.writing import check_folder, save
     from elbmf.matrix.boolean_matrix import BooleanMatrix
     from elbmf.matrix.on_disk import DiskMatrix
-    from elbmf.utils.oddities import NO_ZEROS, without_zeros
+    from elbmf.utils.text import NO_ZEROS, without_zeros
 
     method, estimator, parameters = estimator_of(args)
     folder = Path(args.output)

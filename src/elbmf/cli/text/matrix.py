@@ -10,8 +10,7 @@ from elbmf.analysis import line_ones
 from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.io import FolderTable, LabelledMatrix
 from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.utils.oddities import NO_ZEROS, without_zeros
-from elbmf.utils.text import number, size_text
+from elbmf.utils.text import NO_ZEROS, number, size_text, without_zeros
 
 __all__ = ["matrix_figures", "matrix_text"]
 
