@@ -23,10 +23,9 @@ from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
+from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair, table_entries
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
-from elbmf.io.formats.delimited_pairs import conflicting_pair
 from elbmf.io.read_write import read
 from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries
+from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries, pairs_table
 from elbmf.io.files import open_bytes
 from elbmf.io.formats.delimited_pairs import PairReader, pair_lines
 from elbmf.io.formats.format import Format, options_of
@@ -85,17 +85,21 @@ def read_delimited(
     options = {"header": header, "row_names": row_names, "layout": layout}
     with _opened(preferred, path, **options, delimiter=delimiter, encoding=encoding) as opened:
         reader, blocks = opened
-        for line, block in blocks:
-            reader.add(line, block)
-        return reader.table()
+        if isinstance(reader, WideReader):
+            return reader.table(blocks)
+        return pairs_table(path, _entries(reader, blocks))
 
 
 def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
     """Stream a delimited text file; as `read_delimited` reads it, and with its options."""
     with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
-        for line, block in blocks:
-            yield reader.entries(line, block)
-        return reader.ending()
+        return (yield from _entries(reader, blocks))
+
+
+def _entries(reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]) -> EntryStream:
+    for line, block in blocks:
+        yield reader.entries(line, block)
+    return reader.ending()
 
 
 def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
@@ -213,18 +217,16 @@ class WideReader:
         self._fields = FieldReader(
             str(text.path), text.delimiter.encode(), columns, self._advice, quoting=True
         )
-        self._builder = CsrBuilder(self.columns)
         self._rows = 0
 
-    def add(self, first_line: int, block: bytes) -> None:
-        """Append a block of lines that begins at a given line of the file."""
-        self._builder.add(self.cells(first_line, block))
-
-    def table(self) -> LabelledMatrix:
-        """Return the matrix of all blocks that were added."""
+    def table(self, blocks: Iterator[tuple[int, bytes]]) -> LabelledMatrix:
+        """Return the matrix of all blocks, each with the number of its first line."""
+        builder = CsrBuilder(self.columns)
+        for line, block in blocks:
+            builder.add(self.cells(line, block))
         self.ending()
         names = self.row_names if self.named_rows else None
-        return LabelledMatrix(_compact(self._builder), names, self.column_names)
+        return LabelledMatrix(_compact(builder), names, self.column_names)
 
     def batch(self, first_line: int, block: bytes) -> sparse.csr_array:
         """Return the matrix of a block of lines, of which nothing is kept."""

@@ -12,10 +12,10 @@ from typing import IO
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream
+from elbmf.io.entries import Ending, Entries, EntryStream, pairs_table
 from elbmf.io.files import count_lines, line_blocks, open_bytes
 from elbmf.io.formats.format import Format
-from elbmf.io.table import LabelledMatrix, csr_from_pairs
+from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.naming import NameCodes, Span
 
 __all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
@@ -28,21 +28,7 @@ _NOT_IN_ITEMS = frozenset(',;"\0')
 
 def read_fimi(path: Path) -> LabelledMatrix:
     """Read a FIMI file, gzipped or not."""
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
-    stream = stream_fimi(path)
-    while True:
-        try:
-            block = next(stream)
-        except StopIteration as end:
-            ending: Ending = end.value
-            break
-        rows.append(block.rows)
-        columns.append(block.columns)
-    assert ending.column_order is not None
-    column_index = ending.column_order[np.concatenate(columns)]
-    values, _ = csr_from_pairs(np.concatenate(rows), column_index, None, ending.shape)
-    return LabelledMatrix(values, None, list(ending.column_names or ()))
+    return pairs_table(path, stream_fimi(path))
 
 
 def stream_fimi(path: Path) -> EntryStream:

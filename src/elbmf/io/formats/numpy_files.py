@@ -88,6 +88,7 @@ def read_npz(path: Path, *, key: str | None = None) -> LabelledMatrix:
             matrix: Any = checked_sparse(sparse.load_npz(path))
         else:
             matrix = _only_matrix(path, archive, key)
+            _check_array(path, matrix.shape, matrix.dtype)
         names = [names_in(archive, field) for field in NAME_FIELDS]
         return LabelledMatrix(matrix, *names)
 
@@ -108,21 +109,16 @@ def _only_matrix(path: Path, archive: Any, key: str | None) -> np.ndarray:
             raise InputError(
                 f"{path}: has no array {key!r}. Arrays it has: {', '.join(archive.files)}."
             )
-        return _checked_array(path, archive[key])
+        return archive[key]
     found = [name for name in archive.files if archive[name].ndim == 2]
     if len(found) == 1:
-        return _checked_array(path, archive[found[0]])
+        return archive[found[0]]
     arrays = ", ".join(f"{name} {archive[name].shape}" for name in archive.files) or "none"
     advice = "Choose one with the option key." if found else "Save a 2-d array or a sparse matrix."
     raise FileFormatError(
         f"{path}: expected a scipy sparse matrix or one array with 2 dimensions, found "
         f"{len(found)} such arrays. Arrays and their shapes: {arrays}. {advice}"
     )
-
-
-def _checked_array(path: Path, array: np.ndarray) -> np.ndarray:
-    _check_array(path, array.shape, array.dtype)
-    return array
 
 
 def _check_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -218,7 +214,8 @@ def read_npy(path: Path) -> LabelledMatrix:
     """Read a npy file that holds one 2-d array, a block of rows at a time."""
     with _numpy_errors(path, "npy"):
         # Only the header says whether mapping is possible: it is not for objects or no cells.
-        array = _checked_array(path, _mapped(path))
+        array = _mapped(path)
+        _check_array(path, array.shape, array.dtype)
         builder = CsrBuilder(array.shape[1])
         for piece in row_slices(*array.shape):
             builder.add(np.asarray(array[piece]))

@@ -26,12 +26,13 @@ from elbmf.io.entries import (
     Ending,
     Entries,
     EntryStream,
+    conflicting_pair,
     dense_entries,
     row_slices,
     table_entries,
 )
 from elbmf.io.files import reading, reason
-from elbmf.io.formats.delimited_pairs import check_pair_names, conflicting_pair
+from elbmf.io.formats.delimited_pairs import check_pair_names
 from elbmf.io.formats.format import Format
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 from elbmf.io.text.naming import NameCodes, Span
