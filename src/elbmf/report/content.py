@@ -11,7 +11,6 @@ from elbmf.errors import InputError
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import known
-from elbmf.report.axes import axis_of, kept_lines
 from elbmf.report.components import components_of
 from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, Member
 from elbmf.report.facts import Facts, facts_of
@@ -19,6 +18,7 @@ from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
+from elbmf.report.sides import axis_of, kept_lines
 from elbmf.report.summary import summary_of
 from elbmf.utils.text import counted, number, shortened
 
