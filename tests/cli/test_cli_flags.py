@@ -161,7 +161,7 @@ def test_every_option_of_every_format_has_a_flag() -> None:
     options = {option for known in FORMATS for option in known.read_options}
     assert options == format_options("reading").keys()
     for name, option in format_options("reading").items():
-        assert "of the format" not in option.help, name
+        assert "of the format" not in option.description, name
 
 
 DOCSTRING = """Do something.

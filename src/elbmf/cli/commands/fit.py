@@ -95,8 +95,7 @@ def _add_rare(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, fit, save, say what came out."""
     from elbmf.cli.running import stream
-    from elbmf.cli.running.checkpoint import KeptFit
-    from elbmf.cli.running.fit import command_line, fitted_model, opened, whereabouts
+    from elbmf.cli.running.fit import KeptFit, command_line, fitted_model, opened, whereabouts
     from elbmf.cli.running.page import check_report, make_report
     from elbmf.cli.text.model import components, tell_fit
     from elbmf.cli.writing import check_folder, save

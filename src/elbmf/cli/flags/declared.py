@@ -27,7 +27,6 @@ from typing import Any, Literal
 __all__ = [
     "Declared",
     "DeclaredFormat",
-    "FormatOption",
     "declared_by",
     "declared_formats",
     "format_options",
@@ -165,26 +164,17 @@ def _parsed(module: str) -> ast.Module:
 
 
 @dataclass(frozen=True)
-class FormatOption:
-    """An option of a file format: a keyword-only parameter of what reads or writes it.
-
-    It is a bool, which is a switch, an int, a float or a str.
-    """
-
-    name: str
-    kind: str
-    help: str
-
-
-@dataclass(frozen=True)
 class DeclaredFormat:
-    """A file format as the help of commands needs it; ``writing`` is None where it is only read."""
+    """A file format as the help of commands needs it, with its options of reading and writing.
+
+    These are keyword-only parameters of what reads and what writes it, None where nothing does.
+    """
 
     name: str
     suffixes: tuple[str, ...]
     description: str
-    reading: tuple[FormatOption, ...]
-    writing: tuple[FormatOption, ...] | None
+    reading: tuple[Declared, ...]
+    writing: tuple[Declared, ...] | None
 
 
 def declared_formats() -> list[DeclaredFormat]:
@@ -209,9 +199,9 @@ def declared_formats() -> list[DeclaredFormat]:
     return [*found, *map(_added_format, added)]
 
 
-def format_options(action: Literal["reading", "writing"]) -> dict[str, FormatOption]:
+def format_options(action: Literal["reading", "writing"]) -> dict[str, Declared]:
     """Return the options of all formats by name."""
-    found: dict[str, FormatOption] = {}
+    found: dict[str, Declared] = {}
     for known in declared_formats():
         for option in getattr(known, action) or ():
             found.setdefault(option.name, option)
@@ -241,7 +231,7 @@ def _declared_format(module: str, name: str) -> DeclaredFormat:
     keys = ("name", "suffixes", "description")
     title, suffixes, description = (ast.literal_eval(told[key]) for key in keys)
 
-    def options(function: ast.expr) -> tuple[FormatOption, ...]:
+    def options(function: ast.expr) -> tuple[Declared, ...]:
         # Either the function itself, or one of whose arguments some are set.
         called = function.args[0] if isinstance(function, ast.Call) else function
         own = next(
@@ -257,7 +247,7 @@ def _declared_format(module: str, name: str) -> DeclaredFormat:
 
 
 def _added_format(known: Any) -> DeclaredFormat:
-    def options(function: Callable[..., Any]) -> tuple[FormatOption, ...]:
+    def options(function: Callable[..., Any]) -> tuple[Declared, ...]:
         kinds = {
             name: inspect.formatannotation(each.annotation)
             for name, each in inspect.signature(function).parameters.items()
@@ -273,11 +263,12 @@ def _added_format(known: Any) -> DeclaredFormat:
 
 def _options(
     annotations: Mapping[str, str], purposes: Mapping[str, str], of: str
-) -> tuple[FormatOption, ...]:
+) -> tuple[Declared, ...]:
     """Make options of parameters; the first word of an annotation says what kind each is."""
     found = []
     for name, annotation in annotations.items():
         word = annotation.strip("'").partition(" ")[0]
         kind = word if word in ("bool", "int", "float") else "str"
-        found.append(FormatOption(name, kind, purposes.get(name, f"of the format {of}")))
+        purpose = purposes.get(name, f"of the format {of}")
+        found.append(Declared(name, (kind,), paragraphs=(purpose,)))
     return tuple(found)

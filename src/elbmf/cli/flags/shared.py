@@ -79,25 +79,16 @@ def add_reader_options(parser: argparse.ArgumentParser, *, usual: bool = False) 
     add_format_options(group, "reading")
 
 
-_KINDS: dict[str, tuple[Any, str]] = {
-    "int": (int, "INT"),
-    "float": (float, "X"),
-    "str": (str, "TEXT"),
-}
-
-
 def add_format_options(
     group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
 ) -> None:
     """Add a flag for each option of a file format, with what their flags begin with."""
-    for option in format_options(action).values():
+    for option in map(Parameter, format_options(action).values()):
         flag = f"--{prefix}{option.name}".replace("_", "-")
-        if option.kind == "bool":
-            switch = argparse.BooleanOptionalAction
-            group.add_argument(flag, action=switch, default=None, help=option.help)
-        else:
-            kind, metavar = _KINDS[option.kind]
-            group.add_argument(flag, type=kind, metavar=metavar, help=option.help)
+        kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
+        if option.is_switch:
+            kind = {"action": argparse.BooleanOptionalAction, "default": None}
+        group.add_argument(flag, **kind, help=option.description)
 
 
 def given_options(

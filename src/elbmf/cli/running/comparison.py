@@ -2,10 +2,10 @@
 
 import argparse
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from elbmf.binarizers import learns
 from elbmf.cli.console import Console
@@ -13,8 +13,9 @@ from elbmf.cli.flags.method import read_config
 from elbmf.cli.flags.parameters import by_any_name, check_values
 from elbmf.cli.reading import boolean, read_matrix
 from elbmf.cli.results import lines_of
-from elbmf.cli.text.comparison import notes, results_table
+from elbmf.cli.text.tables import table
 from elbmf.comparison import Comparison, Result, ranked
+from elbmf.comparison.results import FINISHED, TIME_LIMIT
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.saving import data_notes
@@ -23,8 +24,17 @@ from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.io.records import write_records
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.machine import versions
+from elbmf.utils.text import number, share, size_text, times
 
-__all__ = ["compared", "parameters_by_method", "read_data", "save_results", "tell_results"]
+__all__ = [
+    "compared",
+    "notes",
+    "parameters_by_method",
+    "read_data",
+    "results_table",
+    "save_results",
+    "tell_results",
+]
 
 _LOG = logging.getLogger(__name__)
 
@@ -57,19 +67,19 @@ def parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, 
 
 def read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | None]:
     """Read the data and, if it is given, the truth."""
-    table = read_matrix(args.data, args)
-    A = boolean(table, args.binarize, args.data)
+    data = read_matrix(args.data, args)
+    A = boolean(data, args.binarize, args.data)
     if not args.truth:
         return A, None
-    true_table = read_matrix(args.truth, args)
+    truth = read_matrix(args.truth, args)
     try:
         for what in ("rows", "columns"):
-            check_same_lines(what, lines_of(true_table, what), lines_of(table, what), args.data)
+            check_same_lines(what, lines_of(truth, what), lines_of(data, what), args.data)
     except DifferentLinesError as error:
         raise InputError(
             f"{args.truth}: {error} They must be the same matrix, with and without noise."
         ) from error
-    return A, boolean(true_table, None if learns(args.binarize) else args.binarize, args.truth)
+    return A, boolean(truth, None if learns(args.binarize) else args.binarize, args.truth)
 
 
 def compared(comparison: Comparison, console: Console) -> tuple[list[Result], bool]:
@@ -119,3 +129,91 @@ def tell_results(
         console.result(results_table(results, with_truth=bool(args.truth)))
         for note in notes(results, noted["time_limit"]):
             console.result(note)
+
+
+# --- what is said ---
+
+_STOPPED = "†"
+
+
+class _Column(NamedTuple):
+    """A column of the table.
+
+    ``best`` chooses the best of its values, where there is such a thing; values of methods that
+    were stopped early take part only where that cannot have helped them.
+    """
+
+    title: str
+    write: Callable[[Any], str]
+    best: Callable[[Sequence[Any]], Any] | None = None
+    helped_by_stopping: bool = False
+
+
+_COLUMNS = {
+    "loss": _Column("loss", number, min),
+    "relative_loss": _Column("relative loss", share, min),
+    "similarity": _Column("similarity", share, max),
+    "recall": _Column("recall", share, max),
+    "recall_star": _Column("recall*", share, max),
+    "seconds": _Column("time", times, min, helped_by_stopping=True),
+    "peak_memory": _Column("memory", size_text, min, helped_by_stopping=True),
+    "density": _Column("density", share),
+    "n_components": _Column("components", number),
+}
+
+
+def results_table(results: Sequence[Result], *, with_truth: bool) -> str:
+    """Lay out results in the order given, the best of each column with a star."""
+    shown = {
+        name: column for name, column in _COLUMNS.items() if with_truth or name != "recall_star"
+    }
+    best = {name: _best(results, name) for name in shown}
+
+    def cell(result: Result, name: str) -> str:
+        value = getattr(result, name)
+        if value is None:
+            return ""
+        text = shown[name].write(value)
+        if shown[name].best is None:
+            return text
+        return text + ("*" if value == best[name] and _competes(result, name) else " ")
+
+    lines = [
+        [
+            result.method + (f" {_STOPPED}" if _is_stopped(result) else ""),
+            *(cell(result, name) for name in shown),
+            result.status,
+        ]
+        for result in results
+    ]
+    titles = [column.title + (" " if column.best else "") for column in shown.values()]
+    return table(["method", *titles, "status"], lines, left=[0, len(shown) + 1])
+
+
+def _is_stopped(result: Result) -> bool:
+    return result.status == TIME_LIMIT and result.loss is not None
+
+
+def _competes(result: Result, name: str) -> bool:
+    return result.status == FINISHED or not _COLUMNS[name].helped_by_stopping
+
+
+def _best(results: Sequence[Result], name: str) -> Any:
+    """Return the best value of a column, or None where there is nothing to choose from."""
+    choose = _COLUMNS[name].best
+    competing = [getattr(each, name) for each in results if _competes(each, name)]
+    values = [value for value in competing if value is not None]
+    return choose(values) if choose is not None and len(values) > 1 else None
+
+
+def notes(results: Sequence[Result], time_limit: float | None) -> list[str]:
+    """Say in lines of their own what the status of a method means."""
+    said = []
+    if time_limit is not None and any(map(_is_stopped, results)):
+        said.append(f"{_STOPPED} ended after {times(time_limit)} with what was found until then")
+    said += [
+        f"{each.method}: {each.status}" + (f": {each.message}" if each.message else "")
+        for each in results
+        if each.loss is None
+    ]
+    return said

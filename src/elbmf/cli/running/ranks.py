@@ -2,25 +2,31 @@
 
 import argparse
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.parameters import named
 from elbmf.cli.results import CHOSEN, RANKS
 from elbmf.cli.running.fit import whereabouts
 from elbmf.cli.running.page import check_report
-from elbmf.cli.text.ranks import choices_text, ranks_table, remarks, tsv_lines
+from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_folder, check_picture, save
 from elbmf.errors import InputError, MissingExtraError
-from elbmf.estimators.rank_search import RankSearch
+from elbmf.estimators.rank_search import HELD_OUT, TITLES, RankSearch
 from elbmf.estimators.saving import rank_notes, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
 from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.kept import OtherSearchError, has_steps, remove_steps
+from elbmf.utils.text import number, share
 
 __all__ = [
     "PICTURE",
@@ -29,6 +35,7 @@ __all__ = [
     "clear",
     "draw",
     "found_by",
+    "ranks_table",
     "save_chosen",
     "save_tables",
     "searched",
@@ -119,7 +126,7 @@ def save_chosen(
     console: Console,
 ) -> SavedModel:
     """Save the factorization at the rank that was chosen, and return it."""
-    A, table = data
+    A, names = data
     chosen = search.best_estimator_
     looked_at = search.table_["rank"].tolist()
     notes = {
@@ -129,7 +136,7 @@ def save_chosen(
         "data": replace(notes["data"], **whereabouts(args.data, args, folder / CHOSEN)),
         "warnings": list(console.warnings),
     }
-    model = saved_model(chosen, A, table.row_names, table.column_names, notes)
+    model = saved_model(chosen, A, names.row_names, names.column_names, notes)
     save(folder / CHOSEN, model, overwrite=True, tsv=False)
     return model
 
@@ -157,3 +164,104 @@ def tell_search(
     console.result("\n" + choices_text(search.choices_, search.criterion))
     for remark in found["remarks"]:
         console.result("\n" + remark)
+
+
+# --- what is said ---
+
+Columns = Mapping[str, NDArray[Any]]
+
+# Ranks shown at most; where some are left out there are lines of dots besides.
+_MOST_RANKS = 34
+
+
+def _whole(value: float) -> str:
+    return number(round(value)) if np.isfinite(value) else f"{value:g}"
+
+
+_COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "loss": ("loss", _whole),
+    "relative_loss": ("relative loss", share),
+    "mdl": ("MDL bits", _whole),
+    "aic": ("AIC", _whole),
+    "aic_gaussian": ("AIC, Gaussian", _whole),
+    "bai_ng_1": ("Bai & Ng 1", share),
+    "bai_ng_2": ("Bai & Ng 2", share),
+    "bai_ng_3": ("Bai & Ng 3", share),
+    HELD_OUT: ("held-out error", share),
+}
+_ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT)
+
+
+def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) -> str:
+    """Lay out the table of a search, the least of each column with a star.
+
+    Where there are many ranks, those around the choices are shown.
+    """
+    ranks = columns["rank"]
+    names = [
+        name
+        for name in _COLUMNS
+        if name in columns and (name in _ALWAYS_SHOWN or name == criterion)
+    ]
+    least = {name: int(np.nanargmin(columns[name])) for name in names}
+    chosen = {choices[name] for name in names if name in choices}
+    shown = _around(ranks, sorted(chosen))
+
+    def cell(name: str, position: int) -> str:
+        value = columns[name][position]
+        text = "" if np.isnan(value) else _COLUMNS[name][1](value)
+        return text + ("*" if position == least[name] else " ")
+
+    lines = [[str(ranks[at]), *(cell(name, at) for name in names)] for at in shown]
+    # From the last gap on, so that those before stay where they are.
+    gaps = [place for place, (low, high) in enumerate(pairwise(shown), 1) if high - low > 1]
+    for place in reversed(gaps):
+        lines.insert(place, ["…", *("" for _ in names)])
+    headers = ["rank", *(_COLUMNS[name][0] + " " for name in names)]
+    return table(headers, lines)
+
+
+def _around(ranks: NDArray[Any], chosen: list[int]) -> list[int]:
+    """Return the positions of the ranks to show: the first, the last, those nearest a choice."""
+    positions = np.arange(len(ranks))
+    if len(ranks) <= _MOST_RANKS:
+        return positions.tolist()
+    centres = np.flatnonzero(np.isin(ranks, chosen))
+    distance = np.abs(positions[:, None] - centres).min(axis=1)
+    distance[[0, -1]] = -1
+    return sorted(np.argsort(distance, kind="stable")[:_MOST_RANKS].tolist())
+
+
+def choices_text(choices: Mapping[str, int], criterion: str) -> str:
+    """Say what each criterion chooses, the one that counts first."""
+    order = sorted(choices, key=lambda name: name != criterion)
+    return "\n".join(f"{TITLES[name]} chooses {choices[name]}" for name in order)
+
+
+def remarks(columns: Columns, chosen: int, criterion: str, possible: int) -> list[str]:
+    """Say what there is to know about the choice, in a matrix with a highest possible rank."""
+    said = []
+    highest = int(columns["rank"].max())
+    if len(columns["rank"]) <= highest:
+        said.append(
+            f"{len(columns['rank']) - 1} ranks from 1 to {highest} were looked at, and the other "
+            "criteria choose among those; --every looks at all."
+        )
+    if chosen == 0:
+        said.append(
+            f"No component at all has the least {TITLES[criterion]}: the matrix may hold no "
+            "structure that components could describe."
+        )
+    elif chosen == highest < possible:
+        said.append(
+            f"{highest} is the highest rank looked at, the best rank may be higher: "
+            f"try --max {min(2 * highest, possible)}"
+        )
+    return said
+
+
+def tsv_lines(columns: Columns) -> list[str]:
+    """Return the whole table as lines of tab-separated values, with all digits."""
+    names = list(columns)
+    rows = zip(*(columns[name].tolist() for name in names), strict=True)
+    return ["\t".join(names), *("\t".join(map(str, row)) for row in rows)]
