@@ -47,7 +47,7 @@ def check_folder(
     try:
         if folder.is_dir():
             _try_writing(folder)
-            if _is_empty(folder):
+            if not any(folder.iterdir()):
                 return
             if not overwrite:
                 raise InputError(
@@ -63,10 +63,6 @@ def check_folder(
             f"{folder}: the folder cannot be written ({error.strerror or error}). "
             "Choose another, or change its permissions."
         ) from error
-
-
-def _is_empty(folder: Path) -> bool:
-    return not any(folder.iterdir())
 
 
 def _try_writing(folder: Path) -> None:

@@ -12,8 +12,6 @@ from elbmf.paper.experiments.registry import EXPERIMENTS
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
-_ALL = "all"
-
 EXAMPLES = f"""\
 examples:
   elbmf reproduce all --quick                measure and draw the paper's figures anew
@@ -90,7 +88,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return 0
     if args.name is None:
         raise InputError("the name of an experiment is missing. Try: elbmf reproduce --list")
-    experiments = [load_experiment(name) for name in _chosen(args.name)]
+    names = list(EXPERIMENTS) if args.name == "all" else [args.name]
+    experiments = [load_experiment(name) for name in names]
     if args.page:
         check_document(Path(args.page), ".md")
     folder = Path(args.output)
@@ -104,7 +103,3 @@ def run(args: argparse.Namespace, console: Console) -> int:
         write_page(Path(args.page), outcomes)
         console.note(f"Wrote {args.page}")
     return 0
-
-
-def _chosen(name: str) -> list[str]:
-    return list(EXPERIMENTS) if name == _ALL else [name]

@@ -107,7 +107,7 @@ def reader_options(args: argparse.Namespace) -> dict[str, Any]:
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
     """Add the flag that makes ones of large values, as methods describe it."""
-    how = _method_parameter("binarize")
+    how = next(each for each in parameters_of(METHODS["elbmf"]) if each.name == "binarize")
     parser.add_argument(
         *how.flags, type=how.parse, metavar=how.metavar, help=how.help(()).removesuffix(".") + note
     )
@@ -118,10 +118,6 @@ def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--n-jobs", type=at_least_one, metavar="J", help="threads (default: all cores)"
     )
-
-
-def _method_parameter(name: str) -> Parameter:
-    return next(each for each in parameters_of(METHODS["elbmf"]) if each.name == name)
 
 
 def at_least_one(text: str) -> int:

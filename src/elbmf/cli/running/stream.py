@@ -3,7 +3,6 @@
 import argparse
 import logging
 import os
-import stat
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +47,7 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
             f"the method {name} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
     row_format(args.data, args.format)
-    if args.passes > 1 and not _is_file(args.data):
+    if args.passes > 1 and (args.data == STDIN or not os.path.isfile(args.data)):
         raise InputError(f"--passes {args.passes}: only a file can be read more than once.")
     given_seed = estimator.random_state
     draw_seed(estimator)
@@ -170,10 +169,6 @@ class _Learner:
             notes["binarize_limits"] = limits.tolist()
         model = saved_model(estimator, notes=notes)
         return replace(model, V=model.V[:, order], column_names=names)
-
-
-def _is_file(path: str) -> bool:
-    return path != STDIN and os.path.exists(path) and stat.S_ISREG(os.stat(path).st_mode)
 
 
 def _text(model: SavedModel) -> str:

@@ -81,14 +81,9 @@ class FieldReader:
         What to do about a file that is not like this, a sentence; or what gives the pieces of one,
         from the number of the bad field, from 0, or None for a bad line, and its text.
     line : int
-        Number of the first line that will be read.
+        Number of the line that comes next, now and as an attribute later.
     quoting : bool
         Whether fields may be in double quotes, and then contain delimiters and line ends.
-
-    Attributes
-    ----------
-    line : int
-        Number of the line that comes next.
 
     Examples
     --------
