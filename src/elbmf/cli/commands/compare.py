@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.declared import Declared
-from elbmf.cli.flags.parameters import Parameter, add_flags, check_values, given
+from elbmf.cli.flags.declared import Parameter
+from elbmf.cli.flags.parameters import add_flags, check_values, given
 from elbmf.cli.flags.shared import add_binarize, add_matrix, add_reader_options
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.errors import InputError
@@ -32,20 +32,10 @@ Ctrl-C ends the comparison with a table of what is finished."""
 
 _OWNER = "comparison"
 _COMMON = [
-    Parameter(Declared(name, types, words, paragraphs=(description,)))
+    Parameter(name, types, words, paragraphs=(description,))
     for name, types, words, description in (
-        (
-            "n_components",
-            ("int",),
-            ("auto",),
-            'number of components, for all methods; "auto" lets each choose it',
-        ),
-        (
-            "time_limit",
-            ("float",),
-            (),
-            "seconds that each method may take; it then ends with what it has found",
-        ),
+        ("n_components", ("int",), ("auto",), "components of each method; auto lets it choose"),
+        ("time_limit", ("float",), (), "seconds of each method, which then ends"),
         ("random_state", ("int",), (), "seed of each method"),
         ("n_jobs", ("int",), (), "threads of each method (default: all cores)"),
     )

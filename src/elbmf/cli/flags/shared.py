@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from elbmf.cli.flags.declared import format_options
-from elbmf.cli.flags.parameters import Parameter, parameters_of
+from elbmf.cli.flags.parameters import parameters_of
 from elbmf.cli.parser import rare
 from elbmf.estimators.registry import METHODS
 
@@ -83,7 +83,7 @@ def add_format_options(
     group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
 ) -> None:
     """Add a flag for each option of a file format, with what their flags begin with."""
-    for option in map(Parameter, format_options(action).values()):
+    for option in format_options(action).values():
         flag = f"--{prefix}{option.name}".replace("_", "-")
         kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
         if option.is_switch:
