@@ -22,7 +22,7 @@ from elbmf.estimators.schedule_flags import parameters_from_flags
 if TYPE_CHECKING:
     from elbmf.estimators import BooleanFactorizer
 
-__all__ = ["CHECKPOINT", "add_method", "estimator_of", "read_config"]
+__all__ = ["CHECKPOINT", "add_method", "estimator_of", "made", "read_config"]
 
 CHECKPOINT = ("checkpoint", "checkpoint_every")
 """Parameters of methods that say where to keep a fit, and how often."""
@@ -121,15 +121,15 @@ def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", di
         # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
         # may be anything.
         used = {key: value for key, value in from_file.items() if key not in flags}
-        _made(name, used)
+        made(name, used)
     except InputError as error:
         raise InputError(f"{args.config}: {error}") from error
     parameters = {**from_file, **flags}
-    return name, _made(name, parameters), parameters
+    return name, made(name, parameters), parameters
 
 
-def _made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
-    """Return a method with parameters that it takes."""
+def made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
+    """Return a method with parameters, or raise where it does not take them."""
     known = method(name)
     check_values(known, parameters)
     estimator = known(**parameters_from_flags(known, parameters))

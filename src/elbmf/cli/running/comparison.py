@@ -1,4 +1,4 @@
-"""A comparison of ``elbmf compare``: its data, its parameters, and what is saved and said of it."""
+"""What ``elbmf compare`` does: a comparison, its data and parameters, what is saved and said."""
 
 import argparse
 import logging
@@ -9,15 +9,19 @@ from typing import Any, NamedTuple
 
 from elbmf.binarizers import learns
 from elbmf.cli.console import Console
-from elbmf.cli.flags.method import read_config
+from elbmf.cli.flags.method import made, read_config
 from elbmf.cli.flags.parameters import by_any_name, check_values
+from elbmf.cli.interrupt import INTERRUPTED
+from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import boolean, read_matrix
 from elbmf.cli.results import lines_of
 from elbmf.cli.text.tables import table
+from elbmf.cli.writing import check_picture, check_table
 from elbmf.comparison import Comparison, Result, ranked
+from elbmf.comparison.entrants import chosen_names
 from elbmf.comparison.results import FINISHED, TIME_LIMIT
 from elbmf.errors import InputError
-from elbmf.estimators import METHODS, method
+from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.saving import data_notes
 from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.matching import DifferentLinesError, check_same_lines
@@ -26,20 +30,71 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.machine import versions
 from elbmf.utils.text import number, share, size_text, times
 
-__all__ = [
-    "compared",
-    "notes",
-    "parameters_by_method",
-    "read_data",
-    "results_table",
-    "save_results",
-    "tell_results",
-]
+__all__ = ["notes", "results_table", "run"]
 
 _LOG = logging.getLogger(__name__)
 
 
-def parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, dict[str, Any]]:
+def run(common: dict[str, Any], args: argparse.Namespace, console: Console) -> int:
+    """Read, run the methods with what they have in common, say what came out."""
+    if "n_components" not in common:
+        raise InputError("the number of components is missing. Pass it with -k, e.g. -k 20.")
+    check_values(BooleanFactorizer, common)
+    methods = chosen_names("all" if args.methods == "all" else args.methods.split(","))
+    parameters = _parameters_by_method(args.config, methods)
+    inputs = [each for each in (args.data, args.truth, args.config) if each]
+    if args.output:
+        check_table(Path(args.output), *inputs)
+    if args.plot:
+        check_picture(Path(args.plot), *inputs)
+    A, truth = _read_data(args)
+    _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+    comparison = Comparison(
+        A,
+        methods=methods,
+        parameters=parameters,
+        truth=truth,
+        refine=args.refine,
+        callback=ProgressLine(console, A.ones).comparison,
+        **common,
+    )
+    results, finished = _compared(comparison, console)
+    records = [asdict(result) for result in results]
+    if results and args.output:
+        write_records(Path(args.output), records)
+    if results and args.plot:
+        from elbmf import plots  # here, for most comparisons are not drawn
+
+        plots.save(plots.comparison(results), Path(args.plot))
+    if args.json:
+        console.result_json(
+            {
+                "data": data_notes(Path(args.data).name, A),
+                "truth": Path(args.truth).name if args.truth else None,
+                "n_components": common["n_components"],
+                "seed": comparison.random_state,
+                "time_limit": common.get("time_limit"),
+                "parameters": parameters,
+                "interrupted": not finished,
+                "results": records,
+                "versions": versions(),
+            }
+        )
+    elif results:
+        console.result(results_table(results, with_truth=bool(args.truth)))
+        for note in notes(results, common.get("time_limit")):
+            console.result(note)
+    if args.output and results:
+        console.note(f"Saved to {args.output}")
+    if finished:
+        return 0
+    done = {result.method for result in results}
+    left = [name for name in comparison.estimators if name not in done]
+    console.note(f"Interrupted: without {', '.join(left)}")
+    return INTERRUPTED
+
+
+def _parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return parameters by method from a file, of those that take part."""
     sections = read_config(path) if path else {}
     found = {}
@@ -55,9 +110,8 @@ def parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, 
             )
         try:
             values = by_any_name(METHODS[name], section)
-            check_values(method(name), values)
+            made(name, values)
             values = parameters_from_flags(method(name), values)
-            method(name)(**values)._validate_params()
         except InputError as error:
             raise InputError(f"{path}: [{name}]: {error}") from error
         if name in methods:
@@ -65,7 +119,7 @@ def parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str, 
     return found
 
 
-def read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | None]:
+def _read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | None]:
     """Read the data and, if it is given, the truth."""
     data = read_matrix(args.data, args)
     A = boolean(data, args.binarize, args.data)
@@ -82,7 +136,7 @@ def read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | 
     return A, boolean(truth, None if learns(args.binarize) else args.binarize, args.truth)
 
 
-def compared(comparison: Comparison, console: Console) -> tuple[list[Result], bool]:
+def _compared(comparison: Comparison, console: Console) -> tuple[list[Result], bool]:
     """Run the methods; return results, the best first, and whether all are there."""
     results: list[Result] = []
     finished = True
@@ -96,39 +150,6 @@ def compared(comparison: Comparison, console: Console) -> tuple[list[Result], bo
         finished = False
     console.status("")
     return ranked(results), finished
-
-
-def save_results(results: list[Result], args: argparse.Namespace) -> None:
-    """Write the table and the picture, where they are asked for."""
-    if args.output:
-        write_records(Path(args.output), [asdict(result) for result in results])
-    if args.plot:
-        from elbmf import plots  # here, for most comparisons are not drawn
-
-        plots.save(plots.comparison(results), Path(args.plot))
-
-
-def tell_results(
-    results: list[Result],
-    A: BooleanMatrix,
-    args: argparse.Namespace,
-    noted: dict[str, Any],
-    console: Console,
-) -> None:
-    """Print what came out; ``noted`` is what else belongs in the JSON object."""
-    if args.json:
-        found = {
-            "data": data_notes(Path(args.data).name, A),
-            "truth": Path(args.truth).name if args.truth else None,
-            **noted,
-            "results": [asdict(result) for result in results],
-            "versions": versions(),
-        }
-        console.result_json(found)
-    elif results:
-        console.result(results_table(results, with_truth=bool(args.truth)))
-        for note in notes(results, noted["time_limit"]):
-            console.result(note)
 
 
 # --- what is said ---

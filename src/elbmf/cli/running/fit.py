@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,15 @@ import numpy as np
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.cli.console import Console
+from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import named
 from elbmf.cli.flags.shared import reader_options
-from elbmf.cli.interrupt import Interrupt
+from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, within_memory
+from elbmf.cli.running.page import check_report, make_report
+from elbmf.cli.text.model import components, tell_fit
+from elbmf.cli.writing import check_folder, save
 from elbmf.errors import ClusterError, FileFormatError, InputError, MissingExtraError
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.checkpoints import (
@@ -39,8 +44,11 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.utils.progress import FitProgress
+from elbmf.utils.text import NO_ZEROS, without_zeros
 
-__all__ = ["KeptFit", "command_line", "draw_seed", "fitted_model", "opened", "whereabouts"]
+__all__ = ["command_line", "draw_seed", "fitted_model", "run", "whereabouts"]
+
+_LOG = logging.getLogger(__name__)
 
 # Seconds to wait for the scheduler.
 _PATIENCE = 10
@@ -51,8 +59,54 @@ _ANEW = (
 )
 
 
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Read, fit, save, say what came out."""
+    method, estimator, parameters = estimator_of(args)
+    folder = Path(args.output)
+    kept = _KeptFit(estimator, args)
+    check_folder(folder, args.data, overwrite=args.overwrite)
+    check_report(args, folder, args.data, *([args.config] if args.config else []))
+    if args.stream:
+        from elbmf.cli.running import stream  # which itself needs what is here
+
+        return stream.run(estimator, method, args, console)
+    with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
+        _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+        if without_zeros(A.ones, A.cells, A.n_missing):
+            console.warn(NO_ZEROS)
+        kept.open(console)
+        with Interrupt(announces=not console.quiet) as interrupt:
+            name = Path(args.data).name
+            with kept.errors_in_flags():
+                model = fitted_model(estimator, method, A, table, name, console, interrupt)
+            seed = parameters.get("random_state")
+            model.info = replace(
+                model.info,
+                **learned,
+                data=replace(model.info.data, **whereabouts(args.data, args, folder)),
+                command=command_line(args, seed, model.info.seed),
+            )
+            save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
+            if not interrupt.requested:
+                kept.close()
+        described = components(A, model)
+        here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
+        make_report(args, folder, model, here, console)
+    if interrupt.requested:
+        console.note(
+            f"Interrupted after {model.info.iteration} {model.info.iterations_seen}: saved "
+            f"what was found so far to {folder}"
+        )
+        if kept.folder is not None:
+            console.note("The same command with --resume --overwrite goes on from there")
+    tell_fit(model, described, str(folder), console, as_json=args.json)
+    if not (args.json or interrupt.requested):
+        console.note(f"Saved to {folder}")
+    return INTERRUPTED if interrupt.requested else 0
+
+
 @contextmanager
-def opened(
+def _opened(
     args: argparse.Namespace, estimator: BooleanFactorizer, binarize: Binarize
 ) -> Iterator[tuple[BooleanMatrix | DaskMatrix, LabelledMatrix, dict[str, Any]]]:
     """Lend the data, its names, and what was learned to binarize it."""
@@ -165,7 +219,7 @@ def whereabouts(data: str, args: argparse.Namespace, folder: Path) -> dict[str, 
     return {"path": path, **({"options": options} if options else {})}
 
 
-class KeptFit:
+class _KeptFit:
     """What the flags say of an earlier fit, looked at before the work.
 
     Raises where there is one, and nothing says what to do with it.

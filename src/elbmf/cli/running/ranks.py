@@ -1,7 +1,9 @@
-"""A search of ``elbmf rank``: where it is kept, and what is saved and said of it."""
+"""What ``elbmf rank`` does: a search over ranks, where it is kept, and what is saved and said."""
 
 import argparse
 import json
+import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -12,72 +14,146 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.parameters import named
+from elbmf.cli.flags.method import estimator_of
+from elbmf.cli.flags.parameters import check_values, named
+from elbmf.cli.interrupt import INTERRUPTED
+from elbmf.cli.progress import ProgressLine
+from elbmf.cli.reading import learned_boolean, read_matrix
 from elbmf.cli.results import CHOSEN, RANKS
-from elbmf.cli.running.fit import whereabouts
-from elbmf.cli.running.page import check_report
+from elbmf.cli.running.fit import command_line, whereabouts
+from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_folder, check_picture, save
 from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators.rank_search import HELD_OUT, TITLES, RankSearch
-from elbmf.estimators.saving import rank_notes, saved_model
+from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
 from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.kept import OtherSearchError, has_steps, remove_steps
-from elbmf.utils.text import number, share
+from elbmf.utils.machine import versions
+from elbmf.utils.text import counted, number, share
 
-__all__ = [
-    "PICTURE",
-    "STEPS",
-    "check_outputs",
-    "clear",
-    "draw",
-    "found_by",
-    "ranks_table",
-    "save_chosen",
-    "save_tables",
-    "searched",
-    "tell_search",
-]
+__all__ = ["ranks_table", "run"]
 
-PICTURE = "ranks.png"
-"""The curve, in the folder of a search."""
+# What is in the folder of a search: the curve, what is finished, the table and notes.
+_PICTURE, _STEPS, _TABLE, _NOTES = "ranks.png", "steps", "ranks.tsv", RANKS
 
-STEPS = "steps"
-"""What is finished, in the folder of a search."""
-
-_TABLE, _NOTES = "ranks.tsv", RANKS
+_LOG = logging.getLogger(__name__)
 
 
-def check_outputs(folder: Path, args: argparse.Namespace) -> None:
+def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> int:
+    """Read, search as asked, save, say what came out."""
+    method, estimator, parameters = estimator_of(args)
+    _check_asked(parameters)
+    check_values(RankSearch, asked)
+    # By default a folder in the current one, with the name of the data.
+    stem = Path(Path(args.data).name.removesuffix(".gz")).stem
+    folder = Path(args.output or f"{stem}.ranks")
+    search = RankSearch(estimator, checkpoint=folder / _STEPS, **asked)
+    search._validate_params()
+    _check_outputs(folder, args)
+    data = read_matrix(args.data, args)
+    A, learned = learned_boolean(data, parameters.get("binarize"), args.data)
+    _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
+    if args.overwrite:
+        _clear(folder)
+    noted = noted_parameters(estimator)
+    # The threshold was applied when A was made.
+    progress = ProgressLine(console, A.ones)
+    estimator.set_params(binarize=None, callback=progress.rank_iteration)
+    search.set_params(callback=progress.rank_step)
+    began = time.perf_counter()
+    finished = _searched(search, A, folder)
+    seconds = round(time.perf_counter() - began, 3)
+    console.status("")
+    if hasattr(search, "table_"):
+        seed = search.random_state_
+        notes = {
+            "method": method,
+            "parameters": {**noted, "random_state": seed},
+            "data": data_notes(Path(args.data).name, A),
+            "seconds": seconds,
+            "interrupted": not finished,
+            "command": command_line(args, parameters.get("random_state"), seed),
+        }
+        criterion, chosen = search.criterion, search.n_components_
+        found: dict[str, Any] = {
+            **notes,
+            "seed": seed,
+            "max_components": search.max_components,
+            "every": search.every,
+            "holdout": search.holdout,
+            "criterion": criterion,
+            "n_components": chosen,
+            "choices": search.choices_,
+            "table": search.table_,
+            "remarks": _remarks(search.table_, chosen, criterion, min(A.shape)),
+            "versions": versions(),
+        }
+        if finished:
+            _save_tables(folder, search, {**found, "warnings": list(console.warnings)})
+            model = _save_chosen(folder, search, (A, data), notes | learned, args, console)
+            make_report(args, folder, model, A, console)
+            _draw(Path(args.plot) if args.plot else folder / _PICTURE, search, console)
+        if args.json:
+            console.result_json({**found, "output": str(folder)})
+        else:
+            console.result(ranks_table(search.table_, search.choices_, criterion))
+            console.result("\n" + _choices_text(search.choices_, criterion))
+            for remark in found["remarks"]:
+                console.result("\n" + remark)
+    if not finished:
+        same = "the same command without --overwrite" if args.overwrite else "the same command"
+        console.note(f"Interrupted: finished ranks are kept in {folder}; {same} goes on from there")
+        return INTERRUPTED
+    count: Any = search.best_estimator_.n_components
+    components = counted(count, "component")
+    console.note(f"Saved to {folder}; {folder / CHOSEN} has {components}")
+    return 0
+
+
+def _check_asked(parameters: dict[str, Any]) -> None:
+    """Raise where parameters of the method say what is up to the search."""
+    if "n_components" in parameters:
+        raise InputError(
+            "the number of components (-k, n_components) is what this command looks for. Leave it "
+            "out; --max says how many to look at."
+        )
+    if "checkpoint" in parameters:
+        raise InputError(
+            "checkpoint: this command keeps what is finished in its own folder (-o). Leave it out."
+        )
+
+
+def _check_outputs(folder: Path, args: argparse.Namespace) -> None:
     """Raise where what is found could not be saved."""
     inputs = [args.data, *([args.config] if args.config else [])]
-    steps = folder / STEPS
+    steps = folder / _STEPS
     kept = [str(path.relative_to(folder)) for path in steps.rglob("*")] if steps.is_dir() else []
     models = [f"{CHOSEN}/{name}" for name in MODEL_FILES]
     check_folder(
         folder,
         *inputs,
         overwrite=args.overwrite or has_steps(steps),
-        names=[_TABLE, _NOTES, PICTURE, *models, *kept],
+        names=[_TABLE, _NOTES, _PICTURE, *models, *kept],
     )
     if args.plot:
         check_picture(Path(args.plot), *inputs)
     check_report(args, folder, *inputs)
 
 
-def clear(folder: Path) -> None:
+def _clear(folder: Path) -> None:
     """Remove an earlier search, whose results would contradict the steps of the next."""
-    remove_steps(folder / STEPS)
-    for name in (_NOTES, _TABLE, PICTURE):
+    remove_steps(folder / _STEPS)
+    for name in (_NOTES, _TABLE, _PICTURE):
         (folder / name).unlink(missing_ok=True)
     for name in reversed(MODEL_FILES):
         (folder / CHOSEN / name).unlink(missing_ok=True)
 
 
-def searched(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
+def _searched(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
     """Search, and return whether that came to its end."""
     try:
         search.fit(A.to_csr(), missing=A.missing)
@@ -91,25 +167,10 @@ def searched(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
     return True
 
 
-def found_by(search: RankSearch, A: BooleanMatrix) -> dict[str, Any]:
-    """Return what there is to note of a search."""
-    return {
-        "seed": search.random_state_,
-        "max_components": search.max_components,
-        "every": search.every,
-        "holdout": search.holdout,
-        "criterion": search.criterion,
-        "n_components": search.n_components_,
-        "choices": search.choices_,
-        "table": search.table_,
-        "remarks": remarks(search.table_, search.n_components_, search.criterion, min(A.shape)),
-    }
-
-
-def save_tables(folder: Path, search: RankSearch, found: dict[str, Any]) -> None:
+def _save_tables(folder: Path, search: RankSearch, found: dict[str, Any]) -> None:
     """Save the table of a search and its notes; values that are not finite become null."""
     texts = {
-        _TABLE: "\n".join(tsv_lines(search.table_)),
+        _TABLE: "\n".join(_tsv_lines(search.table_)),
         _NOTES: json.dumps(plain(found), indent=2, ensure_ascii=False, allow_nan=False),
     }
     for name, text in texts.items():
@@ -117,7 +178,7 @@ def save_tables(folder: Path, search: RankSearch, found: dict[str, Any]) -> None
             stream.write(f"{text}\n".encode())
 
 
-def save_chosen(
+def _save_chosen(
     folder: Path,
     search: RankSearch,
     data: tuple[BooleanMatrix, LabelledMatrix],
@@ -141,7 +202,7 @@ def save_chosen(
     return model
 
 
-def draw(path: Path, search: RankSearch, console: Console) -> None:
+def _draw(path: Path, search: RankSearch, console: Console) -> None:
     """Draw the curve; where matplotlib is missing, say how to get it."""
     from elbmf import plots
 
@@ -151,19 +212,6 @@ def draw(path: Path, search: RankSearch, console: Console) -> None:
         console.note(f"No picture: {error}")
     else:
         plots.save(drawn, path)
-
-
-def tell_search(
-    search: RankSearch, found: dict[str, Any], console: Console, *, as_json: bool
-) -> None:
-    """Print what a search has found."""
-    if as_json:
-        console.result_json(found)
-        return
-    console.result(ranks_table(search.table_, search.choices_, search.criterion))
-    console.result("\n" + choices_text(search.choices_, search.criterion))
-    for remark in found["remarks"]:
-        console.result("\n" + remark)
 
 
 # --- what is said ---
@@ -232,13 +280,13 @@ def _around(ranks: NDArray[Any], chosen: list[int]) -> list[int]:
     return sorted(np.argsort(distance, kind="stable")[:_MOST_RANKS].tolist())
 
 
-def choices_text(choices: Mapping[str, int], criterion: str) -> str:
+def _choices_text(choices: Mapping[str, int], criterion: str) -> str:
     """Say what each criterion chooses, the one that counts first."""
     order = sorted(choices, key=lambda name: name != criterion)
     return "\n".join(f"{TITLES[name]} chooses {choices[name]}" for name in order)
 
 
-def remarks(columns: Columns, chosen: int, criterion: str, possible: int) -> list[str]:
+def _remarks(columns: Columns, chosen: int, criterion: str, possible: int) -> list[str]:
     """Say what there is to know about the choice, in a matrix with a highest possible rank."""
     said = []
     highest = int(columns["rank"].max())
@@ -260,7 +308,7 @@ def remarks(columns: Columns, chosen: int, criterion: str, possible: int) -> lis
     return said
 
 
-def tsv_lines(columns: Columns) -> list[str]:
+def _tsv_lines(columns: Columns) -> list[str]:
     """Return the whole table as lines of tab-separated values, with all digits."""
     names = list(columns)
     rows = zip(*(columns[name].tolist() for name in names), strict=True)
