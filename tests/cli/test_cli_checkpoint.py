@@ -114,7 +114,7 @@ def test_a_result_that_was_not_saved_is_there_at_once(elbmf, kill, monkeypatch):
         raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr("elbmf.cli.writing.save", fail)
+        patched.setattr("elbmf.cli.running.fit.save", fail)
         with pytest.raises(Killed):
             elbmf(*FIT, *KEPT)
     with monkeypatch.context() as patched:

@@ -13,7 +13,7 @@ from scipy import sparse
 from elbmf import Asso, GreConD
 from elbmf.boolean.metrics import recall
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.text import comparison as text
+from elbmf.cli.running import comparison as text
 from elbmf.comparison import ComparisonProgress, Result
 from elbmf.datasets import make_tiles
 from elbmf.estimators import METHODS

@@ -10,21 +10,20 @@ import pytest
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.cli.flags.declared import (
-    Declared,
+    Parameter,
     declared_by,
     declared_formats,
     format_options,
     parse_parameters,
 )
-from elbmf.cli.flags.matrix import add_reader_options, reader_options
 from elbmf.cli.flags.parameters import (
-    Parameter,
     add_flags,
     by_any_name,
     check_values,
     given,
     parameters_of,
 )
+from elbmf.cli.flags.shared import add_reader_options, reader_options
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.rank_search import RankSearch
@@ -90,7 +89,7 @@ def test_docstrings_of_loaders_agree_with_signatures(name: str) -> None:
     }
     found = declared_by(f"{DATA_SETS[name].loader}:load")
     assert {each.name: each.default for each in found} == options
-    assert all(Parameter(each).has_choice for each in found)
+    assert all(each.has_choice for each in found)
 
 
 def test_formats_are_those_of_the_registry() -> None:
@@ -161,7 +160,7 @@ def test_every_option_of_every_format_has_a_flag() -> None:
     options = {option for known in FORMATS for option in known.read_options}
     assert options == format_options("reading").keys()
     for name, option in format_options("reading").items():
-        assert "of the format" not in option.help, name
+        assert "of the format" not in option.description, name
 
 
 DOCSTRING = """Do something.
@@ -190,17 +189,19 @@ DOCSTRING = """Do something.
 def test_the_grammar_of_docstrings() -> None:
     bound = (("float",), (), None, ("Bounds.",))
     assert parse_parameters(DOCSTRING) == {
-        "count": Declared(
+        "count": Parameter(
             "count",
             ("int",),
             ("auto",),
             3,
             ("How many, on two lines.", "In Python also a callable."),
         ),
-        "low": Declared("low", *bound),
-        "high": Declared("high", *bound),
-        "how": Declared("how", ("(U, V)",), ("a", "b-c"), "a", ("In which way.",)),
-        "what": Declared("what", ("int", "RandomState instance", "None"), (), None, ("Anything.",)),
+        "low": Parameter("low", *bound),
+        "high": Parameter("high", *bound),
+        "how": Parameter("how", ("(U, V)",), ("a", "b-c"), "a", ("In which way.",)),
+        "what": Parameter(
+            "what", ("int", "RandomState instance", "None"), (), None, ("Anything.",)
+        ),
     }
     assert parse_parameters(DOCSTRING)["count"].description == "How many, on two lines."
     assert parse_parameters("No parameters.") == {}
@@ -235,7 +236,7 @@ def test_what_is_not_in_the_grammar_is_an_error(entry: str) -> None:
 def test_values_are_read_as_the_types_allow(
     types: tuple[str, ...], words: tuple[str, ...], text: str, value: Any
 ) -> None:
-    parsed = Parameter(Declared("p", types, words)).parse(text)
+    parsed = Parameter("p", types, words).parse(text)
     assert parsed == value
     assert type(parsed) is type(value)
 
@@ -253,7 +254,7 @@ def test_other_texts_are_refused(
     types: tuple[str, ...], words: tuple[str, ...], text: str, message: str
 ) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=message):
-        Parameter(Declared("p", types, words)).parse(text)
+        Parameter("p", types, words).parse(text)
 
 
 class _Method:
@@ -297,7 +298,7 @@ def test_other_values_are_refused(values: dict[str, Any], message: str) -> None:
 def test_what_has_no_text_has_no_flag(
     types: tuple[str, ...], words: tuple[str, ...], default: Any, expected: bool
 ) -> None:
-    assert Parameter(Declared("p", types, words, default)).has_choice is expected
+    assert Parameter("p", types, words, default).has_choice is expected
 
 
 def test_names_in_files_may_be_those_of_flags() -> None:

@@ -121,7 +121,7 @@ def test_a_new_command_needs_one_line(elbmf: Any, monkeypatch: pytest.MonkeyPatc
     module = _Broken(SystemExit(0))
     module.run = lambda args, console: console.result("hello") or 0  # type: ignore[method-assign]
     monkeypatch.setattr(registry.Command, "load", lambda self: module)
-    commands = (*registry.COMMANDS, registry.Command("greet", "Say hello.", "nowhere"))
+    commands = (*registry.COMMANDS, registry.Command("greet", "Say hello."))
     monkeypatch.setitem(main.__globals__, "COMMANDS", commands)
     result = elbmf("greet")
     assert (result.code, result.out) == (0, "hello\n")

@@ -12,7 +12,7 @@ import pytest
 
 from elbmf import ELBMF, RankSearch
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.text import ranks as text
+from elbmf.cli.running import ranks as text
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
 from elbmf.io.model_info import RankChoice

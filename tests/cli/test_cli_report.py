@@ -178,7 +178,7 @@ def test_interrupted_fits_have_a_report(elbmf: Any, monkeypatch: Any) -> None:
             self.requested = True
             return super().__enter__()
 
-    monkeypatch.setattr("elbmf.cli.commands.fit.Interrupt", Requested)
+    monkeypatch.setattr("elbmf.cli.running.fit.Interrupt", Requested)
     assert elbmf("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "model", "--report").code == 130
     assert "interrupted" in warned("model/report.html")
 

@@ -351,7 +351,7 @@ def test_the_command_line_on_processes_of_their_own(tmp_path, capsys, monkeypatc
             pytest.raises(ClusterError, match="scheduler was lost"),
         ):
             ELBMF(3, callback=observe).fit(matrix)
-    monkeypatch.setattr("elbmf.cli.running.cluster._PATIENCE", 0.5)
+    monkeypatch.setattr("elbmf.cli.running.fit._PATIENCE", 0.5)
     assert main([*common, "-o", str(tmp_path / "no")]) == 2
     assert "No scheduler answers" in capsys.readouterr().err
 

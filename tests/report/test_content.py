@@ -26,8 +26,7 @@ from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_json, pack_numbers
-from elbmf.utils.oddities import NO_ZEROS
-from elbmf.utils.text import shortened
+from elbmf.utils.text import NO_ZEROS, shortened
 from strategies import boolean_factors, examples, masked_factors
 
 HOSTILE = [

@@ -14,12 +14,8 @@ __all__ = ["Console"]
 class Console:
     """Writes results, notes, warnings and the one line that keeps changing.
 
-    Parameters
-    ----------
-    quiet : bool
-        No notes and no progress; warnings and errors are still shown.
-    verbosity : int
-        1 shows what the library logs, 2 also its details and the traceback of errors.
+    If quiet, there are no notes and no progress. Verbosity 1 shows what the library logs, 2 also
+    its details and the traceback of errors.
     """
 
     def __init__(self, quiet: bool = False, verbosity: int = 0) -> None:

@@ -5,7 +5,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 __all__ = ["INTERRUPTED", "Interrupt", "ending_well"]
@@ -36,17 +36,7 @@ def ending_well() -> Iterator[None]:
 class Interrupt:
     """Within this context, the first SIGINT only sets `requested`.
 
-    Parameters
-    ----------
-    waits : bool
-        Whether someone looks at `requested`; if not, SIGINT does what it always does.
-    announces : bool
-        Whether to say on stderr that the wish was heard.
-
-    Attributes
-    ----------
-    requested : bool
-        Whether the user asked to stop.
+    If nobody waits, that is, looks at `requested`, SIGINT does what it always does.
     """
 
     def __init__(self, *, waits: bool = True, announces: bool = False) -> None:
@@ -79,12 +69,7 @@ class Interrupt:
             self._previous = signal.signal(signal.SIGINT, self._on_signal)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
 

@@ -53,17 +53,9 @@ def _examples() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line.
+    """Run a command line, by default that of the process.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after ``elbmf``; those of the process by default.
-
-    Returns
-    -------
-    int
-        Exit code: 0, 2 for bad input or usage, 130 when interrupted.
+    Returns the exit code: 0, 2 for bad input or usage, 130 when interrupted.
     """
     console = Console()
     try:

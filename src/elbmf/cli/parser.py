@@ -12,15 +12,7 @@ __all__ = ["CommandParser", "UsageError", "rare"]
 
 
 class UsageError(Exception):
-    """The command line itself is wrong.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong.
-    prog : str
-        The command whose help to read.
-    """
+    """The command line of a program or command is wrong."""
 
     def __init__(self, message: str, prog: str) -> None:
         super().__init__(message)
@@ -36,16 +28,7 @@ class CommandParser(argparse.ArgumentParser):
     """The parser of one command, or of the program when no command is given.
 
     Nothing of the command is imported before its arguments are parsed, so that help and version
-    are quick.
-
-    Parameters
-    ----------
-    command : Command, optional
-        Which command.
-    epilog : str or callable, optional
-        What the help ends with, or what returns it.
-    **options
-        What argparse takes.
+    are quick. The epilog may be what returns it.
     """
 
     module: CommandModule

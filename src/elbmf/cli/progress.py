@@ -26,21 +26,9 @@ _NARROWEST_BAR, _WIDEST_BAR = 5, 20
 class ProgressLine:
     """A line that is written anew now and then; its methods are observers of what may run.
 
-    Parameters
-    ----------
-    console : Console
-        Where to show it.
-    ones : int
-        Ones of the data, the scale of the loss, where there is one to show.
-    many_ranks : bool
-        Whether there are fits with several numbers of components, how many no one knows.
-
-    Attributes
-    ----------
-    iterations : int
-        Of fits, seen so far.
-    stage : str
-        What an iteration is called.
+    The ones of the data are the scale of the loss; ``many_ranks`` says that there are fits with
+    several numbers of components, how many no one knows. ``iterations`` counts those of fits seen
+    so far, and ``stage`` is what one is called.
     """
 
     def __init__(self, console: Console, ones: int = 1, *, many_ranks: bool = False) -> None:

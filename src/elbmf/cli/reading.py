@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.binarizers import Binarize, binarized, is_number, learns
-from elbmf.cli.flags.matrix import reader_options
+from elbmf.cli.flags.shared import reader_options
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, to_folder
 from elbmf.io.text.lines import shown
@@ -39,16 +39,7 @@ def within_memory(
 ) -> Iterator[tuple[LabelledMatrix, Binarize]]:
     """Lend a matrix, and how to binarize it; one that is large goes to the disk for this time.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, or a matrix folder.
-    args : Namespace
-        The reader options.
-    binarize : float, str, transformer or None
-        What was said; applied on the way to the disk, if it can be.
-    limit : float, str or None
-        Memory that is allowed.
+    It is binarized on the way to the disk, if it can be.
     """
     file = Path(path)
     size = file.stat().st_size if file.is_file() else 0
@@ -68,17 +59,7 @@ def within_memory(
 
 
 def boolean(table: LabelledMatrix, binarize: Binarize, path: str | Path) -> BooleanMatrix:
-    """Return where the ones are; an error of the values names the file.
-
-    Parameters
-    ----------
-    table : LabelledMatrix
-        The data.
-    binarize : float, str, transformer or None
-        A threshold, a word, or a binarizer that has learned already.
-    path : str or Path
-        Where the data is from.
-    """
+    """Return where the ones are; an error of the values names the file."""
     return learned_boolean(table, binarize, path)[0]
 
 

@@ -1,4 +1,4 @@
-"""The commands: a new one is a file next to this one, and one line in `COMMANDS`."""
+"""The commands: a new one is a file in ``cli/commands``, and one line in `COMMANDS`."""
 
 import argparse
 import importlib
@@ -25,52 +25,32 @@ class CommandModule(Protocol):
 
 @dataclass(frozen=True)
 class Command:
-    """A command and the module that implements it, which is imported only when it is used.
+    """A command: what the user types, and a line for the list of commands.
 
-    Parameters
-    ----------
-    name : str
-        What the user types.
-    summary : str
-        One line for the list of commands.
-    module : str
-        A `CommandModule`.
+    Its file in ``cli/commands`` has the same name, and is imported only when it is used.
     """
 
     name: str
     summary: str
-    module: str
 
     def load(self) -> CommandModule:
-        """Import the module."""
-        return cast(CommandModule, importlib.import_module(self.module))
+        """Import its file."""
+        return cast(CommandModule, importlib.import_module(f"elbmf.cli.commands.{self.name}"))
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("fit", "Factorize a matrix and save the result.", "elbmf.cli.commands.fit"),
-    Command("rank", "Find out how many components a matrix has.", "elbmf.cli.commands.rank"),
-    Command(
-        "compare", "Run several methods on a matrix, side by side.", "elbmf.cli.commands.compare"
-    ),
-    Command(
-        "report", "Make a page about a saved result, for a browser.", "elbmf.cli.commands.report"
-    ),
-    Command("transform", "Describe new rows by saved components.", "elbmf.cli.commands.transform"),
-    Command("score", "Measure how well a saved result fits a matrix.", "elbmf.cli.commands.score"),
-    Command(
-        "enrich", "Find known sets of columns in saved components.", "elbmf.cli.commands.enrich"
-    ),
-    Command(
-        "labels", "Compare saved components with labels of the rows.", "elbmf.cli.commands.labels"
-    ),
-    Command("plot", "Draw a picture of a saved result.", "elbmf.cli.commands.plot"),
-    Command("convert", "Turn a matrix file into another format.", "elbmf.cli.commands.convert"),
-    Command("info", "Look at a matrix file or a saved result.", "elbmf.cli.commands.info"),
-    Command("data", "Get and prepare the data sets of the paper.", "elbmf.cli.commands.data"),
-    Command(
-        "reproduce", "Measure and draw the paper's figures anew.", "elbmf.cli.commands.reproduce"
-    ),
-    Command(
-        "demo", "Factorize images of digits and draw what was found.", "elbmf.cli.commands.demo"
-    ),
+    Command("fit", "Factorize a matrix and save the result."),
+    Command("rank", "Find out how many components a matrix has."),
+    Command("compare", "Run several methods on a matrix, side by side."),
+    Command("report", "Make a page about a saved result, for a browser."),
+    Command("transform", "Describe new rows by saved components."),
+    Command("score", "Measure how well a saved result fits a matrix."),
+    Command("enrich", "Find known sets of columns in saved components."),
+    Command("labels", "Compare saved components with labels of the rows."),
+    Command("plot", "Draw a picture of a saved result."),
+    Command("convert", "Turn a matrix file into another format."),
+    Command("info", "Look at a matrix file or a saved result."),
+    Command("data", "Get and prepare the data sets of the paper."),
+    Command("reproduce", "Measure and draw the paper's figures anew."),
+    Command("demo", "Factorize images of digits and draw what was found."),
 )

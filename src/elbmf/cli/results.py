@@ -82,19 +82,7 @@ def ranks_of(folder: str | Path) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, eq=False)
 class FoundData:
-    """Data beside a result.
-
-    Parameters
-    ----------
-    A : BooleanMatrix or None
-        None where it could not be found.
-    table : LabelledMatrix or None
-        Its names.
-    note : str
-        Why it could not be found; empty where it was.
-    path : Path or None
-        The file that was read.
-    """
+    """Data beside a result, or a note that says why it could not be found."""
 
     A: BooleanMatrix | None
     table: LabelledMatrix | None = None
@@ -110,17 +98,7 @@ class FoundData:
 def with_data(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
-    """Read the matrix that the user names, of whatever rows, or else that of the result.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result, whose columns the matrix must have.
-    args : Namespace
-        ``result``, its folder; ``data``, the matrix or None; and the reader options.
-    console : Console
-        For notes on what was done to the data.
-    """
+    """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
         table = aligned(read_matrix(args.data, args), model, "columns", args.data, console)
         how = model_binarize(model, args.binarize, table, args.data, console)
@@ -132,24 +110,11 @@ def with_data(
 
 
 def found_data(model: SavedModel, args: argparse.Namespace, console: Console) -> FoundData:
-    """Find and read the data of a saved result.
+    """Find and read the data of a saved result: what the user names, or what the model notes.
 
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    args : Namespace
-        ``result``, the folder of the result, or that of the search over ranks that chose it;
-        ``data``, where the user says that the data is: None where the model notes it. The data of
-        a stream is not looked for. Reader options win over those that the model notes.
-    console : Console
-        For notes on what was done to the data.
-
-    Raises
-    ------
-    InputError
-        If a file that the user names is not the data of the model. One that the model notes is
-        then left out, and a note says why.
+    The data of a stream is not looked for. Reader options win over those that the model notes. A
+    file that the user names and that is not the data of the model is an error; one that the model
+    notes is then left out, and a note says why.
     """
     if args.data is not None:
         options = _noted_options(model, args.data)
@@ -240,10 +205,7 @@ def aligned(
 ) -> LabelledMatrix:
     """Return the matrix with the rows or columns of a model, in the model's order.
 
-    Raises
-    ------
-    InputError
-        When they are others.
+    Raises where they are others.
     """
     try:
         order = line_order(what, lines_of(table, what), lines_of(model, what))
@@ -271,17 +233,7 @@ def lines_of(
 def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
-    """Return the label of each row of the model; None for rows that the table does not name.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    args : Namespace
-        ``labels``, the table; ``column``, which of its columns; ``result``, the model's folder.
-    console : Console
-        Which is told what is odd.
-    """
+    """Return the label of each row of the model; None for rows that the table does not name."""
     names = LabelledMatrix(model.U, model.row_names).row_labels()
     labellings = read_labels(args.labels)
     column = next(iter(labellings)) if args.column is None else args.column

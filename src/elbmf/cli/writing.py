@@ -16,22 +16,13 @@ __all__ = [
     "check_other_file",
     "check_picture",
     "check_table",
-    "check_table_about",
     "save",
     "writable_format",
 ]
 
 
 def check_other_file(output: Path, *inputs: str | Path) -> None:
-    """Raise where a file to write is one of those that are read, by whatever name.
-
-    Parameters
-    ----------
-    output : Path
-        The file to write; it need not exist.
-    *inputs : path-like
-        What is read.
-    """
+    """Raise where a file to write is one of those that are read, by whatever name."""
     for source in inputs:
         with suppress(OSError):  # What does not exist is no other file.
             if os.path.samefile(output, source):
@@ -46,16 +37,8 @@ def check_folder(
 ) -> None:
     """Raise where a result could not be saved in a folder; nothing is made yet.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder; it need not exist.
-    *inputs : str
-        Files that are read, which saving the result must not replace.
-    overwrite : bool
-        Whether it may hold something already.
-    names : iterable of str
-        Files in the folder that saving the result replaces; those of a model by default.
+    It must not replace what is read by any of the names of files that it has, by default those of a
+    model.
     """
     for name in names:
         check_other_file(folder / name, *inputs)
@@ -64,7 +47,7 @@ def check_folder(
     try:
         if folder.is_dir():
             _try_writing(folder)
-            if _is_empty(folder):
+            if not any(folder.iterdir()):
                 return
             if not overwrite:
                 raise InputError(
@@ -80,10 +63,6 @@ def check_folder(
             f"{folder}: the folder cannot be written ({error.strerror or error}). "
             "Choose another, or change its permissions."
         ) from error
-
-
-def _is_empty(folder: Path) -> bool:
-    return not any(folder.iterdir())
 
 
 def _try_writing(folder: Path) -> None:
@@ -105,15 +84,7 @@ def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None
 
 
 def writable_format(path: Path, name: str | None = None) -> Format:
-    """Return the format of a file to write, or raise where it cannot be written.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    name : str, optional
-        Name of the format, if it is not told by the suffix.
-    """
+    """Return the format of a file to write, or raise where it cannot be written."""
     chosen = format_of(path, name)
     if chosen.write is None:
         raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
@@ -127,15 +98,7 @@ def writable_format(path: Path, name: str | None = None) -> Format:
 
 
 def check_picture(path: Path, *inputs: str) -> None:
-    """Raise where a picture could not be drawn into a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    *inputs : str
-        Files that are read, which the picture must not replace.
-    """
+    """Raise where a picture could not be drawn into a file, or would replace what is read."""
     from elbmf import plots  # here, for few commands draw
 
     known = plots.suffixes()
@@ -149,18 +112,9 @@ def check_picture(path: Path, *inputs: str) -> None:
 
 
 def check_document(path: Path, suffix: str, *inputs: str | Path, made: Path | None = None) -> None:
-    """Raise where a document could not be written to a file.
+    """Raise where a document could not be written, or would replace what is read or made otherwise.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    suffix : str
-        What its name must end in.
-    *inputs : path-like
-        Files that are read or made otherwise, which the document must not replace.
-    made : Path, optional
-        A folder that need not exist yet, for it will be made before.
+    It may be in a folder that will be made before.
     """
     if path.suffix.lower() != suffix:
         raise InputError(f"{path}: the name must end in {suffix}.")
@@ -169,34 +123,12 @@ def check_document(path: Path, suffix: str, *inputs: str | Path, made: Path | No
         _check_place(path)
 
 
-def check_table_about(result: str, path: Path, *inputs: str) -> None:
-    """Raise where a table about a saved result could not be written, or would replace part of it.
-
-    Parameters
-    ----------
-    result : str
-        The folder of the result.
-    path : Path
-        The file; it need not exist.
-    *inputs : str
-        Other files that are read.
-    """
-    check_table(path, *inputs, *(str(Path(result) / name) for name in MODEL_FILES))
-
-
-def check_table(path: Path, *inputs: str) -> None:
-    """Raise where a table of results could not be written to a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    *inputs : str
-        Files that are read, which the table must not replace.
-    """
+def check_table(path: Path, *inputs: str, result: str | None = None) -> None:
+    """Raise where a table could not be written, or would replace what is read, or of a result."""
     check_records_format(path)
     _check_place(path)
-    check_other_file(path, *inputs)
+    made = () if result is None else (Path(result) / name for name in MODEL_FILES)
+    check_other_file(path, *inputs, *made)
 
 
 def _check_place(path: Path, *, folder: bool = False) -> None:

@@ -12,8 +12,7 @@ from elbmf.io.convert import DEFAULT_MEMORY, to_folder
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.formats.format import Format
 from elbmf.io.formats.matrix_folder import FolderTable, boolean_values, is_matrix_folder
-from elbmf.io.gmt import read_gmt
-from elbmf.io.label_tables import read_labels
+from elbmf.io.known import read_gmt, read_labels
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.io.read_write import read, write

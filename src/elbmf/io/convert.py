@@ -23,10 +23,9 @@ from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
-from elbmf.io.entries import Ending, Entries, EntryStream, table_entries
+from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair, table_entries
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
-from elbmf.io.formats.delimited_pairs import conflicting_pair
 from elbmf.io.read_write import read
 from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (
@@ -152,21 +151,7 @@ def _binarized(table: LabelledMatrix, binarize: Any, path: Path) -> LabelledMatr
 
 
 class _Conversion:
-    """Takes a stream of entries and writes a folder.
-
-    Parameters
-    ----------
-    path : Path
-        The file that is read, for messages.
-    writer : FolderWriter
-        Of the folder.
-    binarize : float, str or None
-        How to tell ones entry by entry.
-    limit : int
-        Memory in bytes.
-    progress : callable or None
-        Told how far the sorting is.
-    """
+    """Takes a stream of entries and writes a folder, with so many bytes of memory for sorting."""
 
     def __init__(
         self,
@@ -319,23 +304,9 @@ class _Conversion:
 
 
 class _Side:
-    """Writes where the ones are, by rows or by columns, as they come in order.
+    """Writes the ones, or the missing cells, as they come in order, and counts them in ``total``.
 
-    Parameters
-    ----------
-    writer : FolderWriter
-        Of the folder.
-    side : int
-        0 for rows, 1 for columns.
-    shape : (int, int)
-        Of the matrix.
-    missing : bool
-        Whether these are the missing cells rather than the ones.
-
-    Attributes
-    ----------
-    total : int
-        Ones so far.
+    By rows where ``side`` is 0, by columns where it is 1.
     """
 
     def __init__(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from elbmf.io.table import LabelledMatrix, TableError, nonzero
+from elbmf.errors import FileFormatError
+from elbmf.io.table import LabelledMatrix, TableError, compact, csr_from_pairs, nonzero
 
 __all__ = [
     "CELLS_AT_ONCE",
@@ -19,7 +22,9 @@ __all__ = [
     "EntryStream",
     "Take",
     "compressed_entries",
+    "conflicting_pair",
     "dense_entries",
+    "pairs_table",
     "row_slices",
     "stored_entries",
     "table_entries",
@@ -112,17 +117,8 @@ def compressed_entries(
 ) -> Iterator[Entries]:
     """Stream a matrix that is stored by rows, as scipy does.
 
-    Parameters
-    ----------
-    indptr, indices, data : callable
-        They return the next entries of the arrays of these names.
-    shape : (int, int)
-        Of the matrix.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit the shape or one another.
+    The callables return the next entries of the arrays of these names. A ValueError says where the
+    arrays do not fit the shape or one another.
     """
     row, start = 0, int(indptr(1)[0])
     if start:
@@ -153,3 +149,36 @@ def table_entries(table: LabelledMatrix) -> EntryStream:
         values = None if csr.dtype == np.bool_ else csr.data[piece]
         yield Entries(rows, csr.indices[piece], values, "never")
     return Ending(table.shape, table.row_names, table.column_names)
+
+
+def pairs_table(path: Path, stream: EntryStream) -> LabelledMatrix:
+    """Return the matrix of a stream of pairs, each of which may come several times."""
+    blocks: list[Entries] = []
+    while True:
+        try:
+            blocks.append(next(stream))
+        except StopIteration as end:
+            ending: Ending = end.value
+            break
+    rows = np.concatenate([block.rows for block in blocks])
+    columns = np.concatenate([block.columns for block in blocks])
+    valued = [block.values for block in blocks if block.values is not None]
+    blocks.clear()
+    if ending.column_order is not None:
+        columns = ending.column_order[columns]
+    values = np.concatenate(valued) if valued else None
+    matrix, conflict = csr_from_pairs(rows, columns, values, ending.shape)
+    named = (ending.row_names, ending.column_names)
+    names = [None if each is None else list(each) for each in named]
+    if conflict is not None:
+        row, column = (each[at] for each, at in zip(names, conflict, strict=True) if each)
+        raise conflicting_pair(path, row, column)
+    matrix = sparse.csr_array((compact(matrix.data), matrix.indices, matrix.indptr), ending.shape)
+    return LabelledMatrix(matrix, *names)
+
+
+def conflicting_pair(path: Path, row: str, column: str) -> FileFormatError:
+    """Return the error of a pair that comes with different values."""
+    return FileFormatError(
+        f"{path}: the pair ({row!r}, {column!r}) comes with different values. Keep one of them."
+    )

@@ -76,11 +76,7 @@ _WATCHER: ContextVar[_Watcher | None] = ContextVar("watcher", default=None)
 def watching(watcher: _Watcher) -> Iterator[None]:
     """Call a function with each file that `open_raw` opens within, and how far it has been read.
 
-    Parameters
-    ----------
-    watcher : callable
-        Called with the path, the number of bytes read and the size of the file, about once for
-        each megabyte.
+    It is told the path, the number of bytes read and the size of the file, about once a megabyte.
     """
     token = _WATCHER.set(watcher)
     try:
@@ -131,14 +127,7 @@ def unzipped(raw: Any) -> Iterator[IO[bytes]]:
 def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tuple[bytes, bool]:
     """Return how the content of a file begins, and whether it was gzipped.
 
-    Parameters
-    ----------
-    path : Path
-        An existing, non-empty regular file; anything else is an error.
-    count : int
-        How many bytes are wanted.
-    expected : str
-        What an empty file lacks.
+    Raises where it is no regular file, or empty; ``expected`` says what an empty one lacks.
     """
     with reading(path):
         status = os.stat(path)
@@ -163,13 +152,7 @@ def first_bytes(path: Path, count: int = 4096, expected: str = "a matrix") -> tu
 def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
     """Cut a text stream into blocks of whole lines, a few megabytes each.
 
-    Parameters
-    ----------
-    stream : binary stream
-        The text.
-    quoting : bool
-        Whether line ends between double quotes belong to a field; a block then never ends
-        inside such a field.
+    With ``quoting``, line ends between double quotes belong to a field, which a block never cuts.
     """
     lines = 0
     while True:

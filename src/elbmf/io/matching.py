@@ -70,13 +70,7 @@ def check_same_lines(
     ours: tuple[int, Names],
     owner: str = "the model",
 ) -> None:
-    """Raise where rows or columns are others than ours, or come in another order.
-
-    Parameters
-    ----------
-    what, theirs, ours, owner
-        As for `line_order`.
-    """
+    """Raise where rows or columns are not ours, or come in another order; see `line_order`."""
     order = line_order(what, theirs, ours, owner)
     if order is not None and theirs[1] and ours[1]:
         at = int(np.argmax(order != np.arange(len(order))))

@@ -37,7 +37,7 @@ from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.files import reading, reason, writing
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.model_tables import MODEL_TABLES
-from elbmf.io.names import check_names, pack_names, unpack_names
+from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
 from elbmf.utils.atomic import move_into_place, replace_folder, sync_files, temporary_sibling
@@ -188,12 +188,9 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
         arrays[f"{name}_indptr"], arrays[f"{name}_indices"] = factor.indptr, factor.indices
-    for key in ("row_names", "column_names"):
-        names = getattr(model, key)
-        if names is not None:
-            check_names(names, key)
-            arrays[f"{key}_utf8"], arrays[f"{key}_offsets"] = pack_names(names)
-    np.savez_compressed(directory / _FACTORS, **arrays)
+    for key in NAME_FIELDS:
+        check_names(getattr(model, key) or (), key)
+    np.savez_compressed(directory / _FACTORS, **arrays, **packed_names(model))
     description = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
@@ -291,11 +288,7 @@ def _read_factors(path: Path, description: dict[str, Any], info: ModelInfo) -> S
         )
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
         rows, components, columns = (int(size) for size in archive["shape"])
-        names: list[list[str] | None] = []
-        for key in ("row_names", "column_names"):
-            packed = f"{key}_utf8" in archive.files
-            utf8, offsets = f"{key}_utf8", f"{key}_offsets"
-            names.append(unpack_names(archive[utf8], archive[offsets]) if packed else None)
+        names = [names_in(archive, field) for field in NAME_FIELDS]
         factors = []
         for name, shape in (("U", (rows, components)), ("V", (components, columns))):
             indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]

@@ -34,20 +34,7 @@ class Notes:
 
     @classmethod
     def from_json(cls, value: Any, where: str = "info") -> Self:
-        """Read notes, or say which of them is not what it should be.
-
-        Parameters
-        ----------
-        value : Any
-            As JSON has it.
-        where : str
-            What to call it.
-
-        Raises
-        ------
-        InputError
-            If a value is of another kind than its field.
-        """
+        """Read notes as JSON has them, or raise an InputError that says which of them is wrong."""
         read: Self = _read(cls, value, where)
         return read
 

@@ -8,29 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from elbmf.errors import InputError
 
-__all__ = ["check_names", "pack_names", "unpack_names"]
+__all__ = ["NAME_FIELDS", "check_names", "names_in", "packed_names", "unpack_names"]
+
+NAME_FIELDS = ("row_names", "column_names")
 
 
 def check_names(names: Iterable[str], field: str, *, without: str = "") -> None:
-    """Refuse names that UTF-8 cannot hold, those with lone surrogates, and those with a character.
+    """Raise where UTF-8 cannot hold a name, for lone surrogates, or where one has some character.
 
-    Parameters
-    ----------
-    names : iterable of str
-    field : str
-        What they are called in the message.
-    without : str
-        A character that they may not have either; none by default.
-
-    Raises
-    ------
-    InputError
-        That says which name it is.
+    The error says which name it is, and of what, by the name of a field.
     """
     for position, name in enumerate(names):
         if (without and without in name) or not _is_encodable(name):
@@ -48,16 +40,30 @@ def _is_encodable(name: str) -> bool:
     return True
 
 
-def pack_names(names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joined UTF-8 bytes of names, and the n + 1 offsets between them."""
-    encoded = [name.encode() for name in names]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-    np.cumsum([len(name) for name in encoded], out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+def packed_names(owner: Any) -> dict[str, Any]:
+    """Return the arrays of the names that an object has of its rows and columns."""
+    arrays = {}
+    for field in NAME_FIELDS:
+        names = getattr(owner, field)
+        if names is not None:
+            encoded = [name.encode() for name in names]
+            arrays[f"{field}_utf8"] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+            arrays[f"{field}_offsets"] = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return arrays
+
+
+def names_in(archive: Any, field: str) -> list[str] | None:
+    """Return names from the arrays of an npz file, packed or as an array of text, if it has any."""
+    packed, offsets = f"{field}_utf8", f"{field}_offsets"
+    if packed in archive.files and offsets in archive.files:
+        return unpack_names(archive[packed], archive[offsets])
+    if field in archive.files and archive[field].dtype.kind == "U":
+        return [str(name) for name in archive[field].ravel()]
+    return None
 
 
 def unpack_names(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:
-    """Return the names that `pack_names` packed; ValueError where the arrays do not fit."""
+    """Return the names that are packed into arrays; ValueError where the arrays do not fit."""
     if utf8.dtype != np.uint8 or offsets.dtype.kind not in "iu" or offsets.ndim != 1:
         raise ValueError("the arrays of names have unexpected types")
     bounds = offsets.tolist()

@@ -10,7 +10,7 @@ from typing import Any
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import reason, replacing
 from elbmf.io.formats import check_content, format_of
-from elbmf.io.names import check_names
+from elbmf.io.names import NAME_FIELDS, check_names
 from elbmf.io.side_tables import names_beside
 from elbmf.io.table import LabelledMatrix, TableError
 
@@ -58,7 +58,7 @@ def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:
     """Take the names that the file itself lacks from the tables beside it, if there are any."""
     found = {
         field: names
-        for axis, field in enumerate(("row_names", "column_names"))
+        for axis, field in enumerate(NAME_FIELDS)
         if getattr(table, field) is None
         and (names := names_beside(source, axis, table.shape[axis])) is not None
     }
@@ -92,7 +92,8 @@ def write(
     if chosen.write is None:
         raise InputError(f"{target}: files of the format {chosen.name} can only be read.")
     chosen.check_options(options, action="write")
-    _check_names(table)
+    for field in NAME_FIELDS:
+        check_names(getattr(table, field) or (), field, without="\0")
     if table.n_missing and not chosen.keeps_missing:
         raise InputError(
             f"{target}: the matrix has {table.n_missing} missing cells, which files of the format "
@@ -104,9 +105,3 @@ def write(
         return
     with replacing(target, compress=chosen.text and target.suffix.lower() == ".gz") as stream:
         chosen.write(stream, table, **options)
-
-
-def _check_names(table: LabelledMatrix) -> None:
-    """Refuse the names that no text can hold: NUL characters and lone surrogates."""
-    for field in ("row_names", "column_names"):
-        check_names(getattr(table, field) or (), field, without="\0")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,21 +22,13 @@ Records = Sequence[dict[str, Any]]
 _PARQUET = "writing parquet files"
 
 
-def _write_text(stream: IO[bytes], records: Records, delimiter: str) -> None:
+def _write_text(delimiter: str, stream: IO[bytes], records: Records) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.DictWriter(text, list(records[0]), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
     text.flush()
     text.detach()
-
-
-def _write_csv(stream: IO[bytes], records: Records) -> None:
-    _write_text(stream, records, ",")
-
-
-def _write_tsv(stream: IO[bytes], records: Records) -> None:
-    _write_text(stream, records, "\t")
 
 
 def _write_json(stream: IO[bytes], records: Records) -> None:
@@ -49,21 +42,15 @@ def _write_parquet(stream: IO[bytes], records: Records) -> None:
 
 
 _WRITERS: dict[str, Callable[[IO[bytes], Records], None]] = {
-    ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".csv": partial(_write_text, ","),
+    ".tsv": partial(_write_text, "\t"),
     ".json": _write_json,
     ".parquet": _write_parquet,
 }
 
 
 def check_records_format(path: Path) -> None:
-    """Raise where the suffix of a file does not say how to write records to it, or that needs more.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it need not exist.
-    """
+    """Raise where a suffix does not say how to write records, or that needs a missing package."""
     if path.suffix.lower() not in _WRITERS:
         raise InputError(
             f"{path}: the suffix must say which kind of table to write: {', '.join(_WRITERS)}."
@@ -75,12 +62,7 @@ def check_records_format(path: Path) -> None:
 def write_records(path: Path, records: Records) -> None:
     """Write records to a file, which is replaced as a whole or not touched at all.
 
-    Parameters
-    ----------
-    path : Path
-        The file; its suffix says in which format.
-    records : sequence of dict
-        At least one; all have the same keys. None is a value that is not known.
+    There is at least one, and all have the same keys; None is a value that is not known.
     """
     check_records_format(path)
     with replacing(path, compress=False) as stream:
@@ -88,12 +70,6 @@ def write_records(path: Path, records: Records) -> None:
 
 
 def read_parquet_records(path: Path) -> list[dict[str, Any]]:
-    """Read records from a parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Read records from a parquet file."""
     with opened_parquet(path) as (_, file):
         return file.read().to_pylist()

@@ -32,21 +32,9 @@ _DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 class RowBatches(ABC):
-    """Rows as they come.
+    """Rows as they come, in batches; ``lines`` counts the lines of those so far.
 
-    Parameters
-    ----------
-    stream : binary stream
-        The text.
-    path : Path
-        What to call it in messages.
-    batch_rows : int
-        Rows of a batch.
-
-    Attributes
-    ----------
-    lines : int
-        Lines of the batches so far.
+    The path is what the stream is called in messages.
     """
 
     def __init__(self, stream: IO[bytes], path: Path, batch_rows: int) -> None:
@@ -160,12 +148,7 @@ class _Table(RowBatches):
 def row_format(path: str, name: str | None = None) -> Format:
     """Return the format of rows to read one by one, or raise where it has no such rows.
 
-    Parameters
-    ----------
-    path : str
-        The file, or `STDIN`.
-    name : str, optional
-        Name of the format, if it is not told by the suffix; FIMI where there is none.
+    Where neither a name nor a suffix tells, it is FIMI.
     """
     file = Path(path)
     known = name is not None or (path != STDIN and (file.suffix or file.is_file()))
@@ -182,18 +165,9 @@ def row_format(path: str, name: str | None = None) -> Format:
 def open_rows(
     path: str, *, format: str | None = None, batch_rows: int = 256, **options: Any
 ) -> Iterator[RowBatches]:
-    """Open rows that are read a few at a time.
+    """Open rows that are read a few at a time, of a file or pipe, gzipped or not, or of `STDIN`.
 
-    Parameters
-    ----------
-    path : str
-        A file or pipe, gzipped or not, or `STDIN`.
-    format : str, optional
-        As of `row_format`.
-    batch_rows : int
-        Rows of a batch.
-    **options
-        Of a table: ``header``, ``row_names``, ``delimiter`` and ``encoding``, as for `read`.
+    A table has the options header, row_names, delimiter and encoding, as for `read`.
     """
     chosen = row_format(path, format)
     layout = options.pop("layout", "wide")

@@ -24,21 +24,9 @@ ID = "id"
 
 
 def names_beside(path: Path, axis: int, count: int) -> list[str] | None:
-    """Return the names of rows or columns from the table beside a matrix file.
+    """Return the names of rows (axis 0) or columns (1) from the table beside a matrix file.
 
-    Parameters
-    ----------
-    path : Path
-        The matrix.
-    axis : {0, 1}
-        Rows or columns.
-    count : int
-        How many there are.
-
-    Returns
-    -------
-    list of str or None
-        None where there is no such table, or it has no column ``id``.
+    None where there is no such table, or it has no column ``id``.
     """
     stem = Path(path.name.removesuffix(".gz")).stem
     table = path.with_name(stem + SIDES[axis])
@@ -64,15 +52,7 @@ def write_side(path: Path, columns: dict[str, list[str]]) -> None:
 
 
 def read_side(path: Path, count: int) -> dict[str, list[str]]:
-    """Return the columns of a table by their titles.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    count : int
-        Rows or columns of the matrix, each of which has a line.
-    """
+    """Return the columns of a table by their titles; the matrix has so many rows or columns."""
     with open_bytes(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:

@@ -64,19 +64,9 @@ def positions(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 class Spill:
-    """Entries in a file.
+    """Entries in a file, ``count`` so far; a second file beside it holds values, if there are any.
 
-    Parameters
-    ----------
-    path : Path
-        The file; a second one beside it holds the values, once there are any.
-
-    Attributes
-    ----------
-    count : int
-        Entries so far.
-    valued : bool
-        Whether one of them has a value; those that have none are ones then.
+    Entries that have no value are ones then.
     """
 
     def __init__(self, path: Path) -> None:
@@ -137,18 +127,8 @@ def sort_spill(
 ) -> Iterator[Keyed]:
     """Yield entries in the order of their keys, each key once; the files are deleted on the way.
 
-    Parameters
-    ----------
-    spill : Spill
-        The entries.
-    lines : int
-        Their lines are below.
-    capacity : int
-        Entries to have in memory at most.
-    merge : callable
-        Makes one of the entries that have the same key.
-    moved : callable, optional
-        Gives the keys to sort by, from those in the file.
+    Their lines are below ``lines``, and at most ``capacity`` entries are in memory. ``merge`` makes
+    one of the entries with the same key; ``moved`` gives the keys to sort by, from those stored.
     """
     yield from _sorted(spill, 0, max(lines, 1) << 32, capacity, merge, moved or (lambda keys: keys))
 

@@ -95,17 +95,9 @@ def _checked_names(names: Sequence[str], field: str, expected: int) -> list[str]
 
 
 def canonical_csr(matrix: Any) -> sparse.csr_array:
-    """Return a matrix as canonical CSR, leaving the caller's own matrix unchanged.
+    """Return a 2-d matrix as canonical CSR, leaving the caller's own matrix unchanged.
 
-    Parameters
-    ----------
-    matrix : sparse matrix, sparse array or array-like
-        Two-dimensional, boolean or real.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Indices sorted, duplicates summed, no stored zeros.
+    Indices are sorted, duplicates summed, and no zeros stored.
     """
     source: Any = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     if source.ndim != 2:
@@ -148,24 +140,10 @@ def csr_from_pairs(
     values: np.ndarray | None,
     shape: tuple[int, int],
 ) -> tuple[sparse.csr_array, tuple[int, int] | None]:
-    """Build a matrix from (row, column[, value]) entries, merging the repeated ones.
+    """Build a matrix from (row, column[, value]) entries, of which repeated ones count once.
 
-    Parameters
-    ----------
-    rows, columns : ndarray of int
-        Positions of the entries.
-    values : ndarray or None
-        Their values; None for entries that are simply present.
-    shape : tuple of int
-        Shape of the matrix.
-
-    Returns
-    -------
-    matrix : scipy.sparse.csr_array
-        The matrix; repeated entries count once.
-    conflict : tuple of int, or None
-        Row and column of an entry that is repeated with a different value, if any; what is
-        missing twice is not different.
+    Beside it comes the row and column of an entry that is repeated with a different value, or None;
+    what is missing twice is not different. Without values, entries are simply present.
     """
     keys = rows.astype(np.int64) * max(shape[1], 1) + columns
     if values is None:
@@ -198,11 +176,6 @@ class CsrBuilder:
     """Collects consecutive dense blocks of rows into one sparse matrix.
 
     Only one block is dense at any time, so a large table never is.
-
-    Parameters
-    ----------
-    columns : int
-        Number of columns of every block.
     """
 
     def __init__(self, columns: int) -> None:

@@ -25,17 +25,7 @@ def components_of(
     labels: Mapping[int, list[Enriched]],
     sets: Mapping[int, list[Enriched]],
 ) -> list[Component]:
-    """Describe all components.
-
-    Parameters
-    ----------
-    facts : Facts
-    limits : Limits
-    blocks : mapping of int to Matrix
-        Grids of some components.
-    labels, sets : mapping of int to list of Enriched
-        What each component is rich in.
-    """
+    """Describe all components, with the grids of some, and the labels and sets they are rich in."""
     rows, columns = _Lists(facts.rows, limits), _Lists(facts.columns, limits)
     return [
         _component(facts, limits, at, rows, columns, blocks.get(at), labels, sets)

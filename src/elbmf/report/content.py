@@ -11,7 +11,6 @@ from elbmf.errors import InputError
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import known
-from elbmf.report.axes import axis_of, kept_lines
 from elbmf.report.components import components_of
 from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, Member
 from elbmf.report.facts import Facts, facts_of
@@ -19,6 +18,7 @@ from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.limits import Limits
 from elbmf.report.pictures import blocks_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
+from elbmf.report.sides import axis_of, kept_lines
 from elbmf.report.summary import summary_of
 from elbmf.utils.text import counted, number, shortened
 
@@ -31,33 +31,10 @@ MOST_BYTES = 9_000_000
 class Content:
     """All that a report can say; how much of it depends on the room there is.
 
-    Parameters
-    ----------
-    model : SavedModel
-        The factorization; what it does not note is left out.
-    A : BooleanMatrix or None
-        The data; without it, only the components themselves are known.
-    described : bool
-        Whether the components were made from other rows than these, and describe them.
-    labels : KnownLabels, optional
-        Of the rows.
-    sets : KnownSets, optional
-        Of the columns.
-    ranks : mapping, optional
-        What a search over ranks noted: ``table``, a mapping of columns, and ``criterion``.
-    title : str, optional
-        Of the page.
-    notes : sequence of str
-        More warnings, such as that the data was not found.
-    limits : Limits, optional
-        How much of everything there is at most.
-    n_jobs : int, optional
-        Threads. All cores by default.
-
-    Raises
-    ------
-    InputError
-        If the data is not of the shape of the model, or labels are not those of its rows.
+    What the model does not note is left out; without data, only the components themselves are
+    known. Arguments are as of `elbmf.report.write_report` and its `ReportSubject`; the notes are
+    more warnings, such as that the data was not found. An InputError says that the data is not of
+    the shape of the model, or labels are not those of its rows.
     """
 
     def __init__(
@@ -88,15 +65,8 @@ class Content:
     def within(self, most_bytes: int = MOST_BYTES) -> Document:
         """Say as much as fits: what is largest is halved until the rest does.
 
-        Parameters
-        ----------
-        most_bytes : int
-            What the document takes at most, as JSON.
-
-        Raises
-        ------
-        InputError
-            If there are too many components to say anything of them all.
+        ``most_bytes`` is what the document takes at most, as JSON; an InputError says that there
+        are too many components to say anything of them all.
         """
         limits = self._limits
         while True:

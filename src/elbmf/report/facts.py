@@ -27,26 +27,8 @@ _MOST_FOR_SAVINGS = 2_000_000_000
 class Facts:
     """What is counted of a factorization; without data, what needs it is None.
 
-    Parameters
-    ----------
-    model : SavedModel
-        Names and notes.
-    A : BooleanMatrix or None
-        The data.
-    U, V : ndarray of bool
-        The factors.
-    described : bool
-        Whether the rows were described by the components, which were made from others.
-    order : BlockOrder
-        In which the matrix is shown.
-    overlap : ComponentOverlap
-    cover : Cover or None
-    components : ComponentCover or None
-    bits_saved : list of float or None
-        By each component.
-    rows, columns : Side
-    n_jobs : int or None
-        Threads.
+    ``described`` says that the rows were described by the components, which were made from others;
+    ``order`` is that in which the matrix is shown.
     """
 
     model: SavedModel
@@ -70,12 +52,7 @@ class Facts:
 
     @property
     def used(self) -> NDArray[np.bool_]:
-        """Which components have rows and columns; of a stream, of which rows are not kept, columns.
-
-        See Also
-        --------
-        of_stream
-        """
+        """Which components have rows and columns; of a stream, whose rows are not kept, columns."""
         has_columns = self.columns.sizes > 0
         return has_columns if self.of_stream else has_columns & (self.rows.sizes > 0)
 
@@ -104,20 +81,7 @@ def facts_of(
     outliers: int,
     n_jobs: int | None = None,
 ) -> Facts:
-    """Count what a report says.
-
-    Parameters
-    ----------
-    model : SavedModel
-    A : BooleanMatrix or None
-        The data, of the shape of the model.
-    described : bool
-        Whether the rows were described by the components, which were made from others.
-    outliers : int
-        Lines outside a component that fit best, how many to find.
-    n_jobs : int, optional
-        Threads. All cores by default.
-    """
+    """Count what a report says, and find so many outliers of each component that fit it best."""
     U, V = model.U.toarray(), model.V.toarray()
     row_sums, column_sums = (None if A is None else line_ones(A, axis) for axis in (0, 1))
     overlap = component_overlap(U, V)

@@ -24,17 +24,9 @@ __all__ = ["ReportSubject", "described_by", "subject_of"]
 
 @dataclass(frozen=True, eq=False)
 class ReportSubject:
-    """What a report is about.
+    """What a report is about: a model, its data, and what a search over ranks noted.
 
-    Parameters
-    ----------
-    model : SavedModel
-    A : BooleanMatrix or None
-        The data.
-    described : bool
-        Whether the components were made from other rows than these, and describe them.
-    ranks : mapping or None
-        What a search over ranks noted.
+    ``described`` says that the components were made from other rows than these, and describe them.
     """
 
     model: SavedModel
@@ -44,21 +36,9 @@ class ReportSubject:
 
 
 def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> ReportSubject:
-    """Read a model and its data.
+    """Read a model and its data, as `elbmf.report.write_report` takes them.
 
-    Parameters
-    ----------
-    model : SavedModel, BooleanFactorizer or RankSearch
-        Estimators must be fitted.
-    data : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
-        What it was fitted to.
-    n_jobs : int, optional
-        Threads. All cores by default.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or the data cannot be that of the model.
+    Raises where it is no model, or the data cannot be that of the model.
     """
     if is_distributed(data):
         raise InputError("A report is made from data that is here; got data on a cluster.")
@@ -82,15 +62,7 @@ def described_by(
 ) -> ReportSubject:
     """Describe the rows of data by the components of a model that keeps no rows itself.
 
-    Parameters
-    ----------
-    model : SavedModel
-        One that has rows stays as it is.
-    A : BooleanMatrix or None
-        The data.
-    row_names : list of str or None
-        Names of its rows.
-    n_jobs : int or None
+    A model that has rows stays as it is.
     """
     if A is None or model.shape[0] or model.info.stream is None:
         return ReportSubject(model, A)

@@ -84,13 +84,7 @@ class _Compared:
 
 
 def compare(facts: Facts, labels: KnownLabels) -> _Compared:
-    """Compare the components with labels of the rows.
-
-    Raises
-    ------
-    InputError
-        If there is not one label for each row, or no label is known.
-    """
+    """Compare the components with labels of the rows: one for each, of which some are known."""
     values = labels.values.tolist() if hasattr(labels.values, "tolist") else list(labels.values)
     rows = facts.U.shape[0]
     if len(values) != rows:
@@ -171,13 +165,7 @@ def _log10(value: float) -> float:
 
 
 def rich_in_sets(facts: Facts, known: KnownSets) -> list[Enrichment]:
-    """Find the known sets that the columns of each component are rich in.
-
-    Raises
-    ------
-    InputError
-        If columns have no names, or none that is in a set.
-    """
+    """Find the known sets that the columns of each component, which have names, are rich in."""
     if facts.columns.names is None:
         raise InputError(
             "sets: the columns have no names, which the sets could be compared with. Fit data that "

@@ -67,18 +67,7 @@ _POLICY = "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; for
 
 
 def render(document: Document) -> str:
-    """Write a document as a page.
-
-    Parameters
-    ----------
-    document : Document
-        What the report says.
-
-    Returns
-    -------
-    str
-        HTML, to be written as UTF-8.
-    """
+    """Write a document as a page: HTML, to be written as UTF-8."""
     style, script = _static("style.css"), _script()
     names = {"rows": _Names(document["rows"]), "columns": _Names(document["columns"])}
     return Template(_static("page.html")).substitute(

@@ -1,7 +1,8 @@
-"""Rows and columns: which components hold each line, and how well it fits there."""
+"""Rows and columns: which components hold each line, how well it fits there, what a page holds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,8 +14,11 @@ from scipy import sparse
 
 from elbmf.analysis import best_first, line_ones, support_in_pieces
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.report.document import Axis, Member, Packed
+from elbmf.report.packing import pack_json, pack_numbers
+from elbmf.utils.text import shortened
 
-__all__ = ["NOWHERE", "Side", "side_of"]
+__all__ = ["NOWHERE", "Side", "axis_of", "kept_lines", "side_of"]
 
 Ints = NDArray[np.int64]
 
@@ -97,24 +101,10 @@ def side_of(
     outliers: int,
     n_jobs: int | None,
 ) -> Side:
-    """Count one side.
+    """Count one side: rows for axis 0, columns for axis 1.
 
-    Parameters
-    ----------
-    A : BooleanMatrix or None
-        The data.
-    axis : int
-        0 for rows, 1 for columns.
-    members : sparse array of shape (lines, k)
-        Which line is in which component.
-    partners : ndarray of bool, of shape (lines of the other side, k)
-        The same of the other side.
-    names : list of str or None
-    order : ndarray of int64
-        The line in each place.
-    outliers : int
-        Lines outside a component to find.
-    n_jobs : int or None
+    ``members`` says which line is in which component, ``partners`` the same of the other side, and
+    ``order`` which line is in each place. So many ``outliers`` of a component are found.
     """
     members = members.sorted_indices()
     starts, holders = members.indptr.astype(np.int64), members.indices.astype(np.int64)
@@ -205,3 +195,47 @@ class _Tally:
             "nearest_support": self._nearest_support,
             "near": near,
         }
+
+
+def kept_lines(side: Side, most: int, listed: Iterable[list[Member]]) -> Ints:
+    """Choose the lines to keep, ascending.
+
+    Those come first that lists of members name, the earlier the better, then those in components,
+    then the others; among equals, those with most ones.
+    """
+    if side.count <= most:
+        return np.arange(side.count)
+    mention = np.full(side.count, side.count, dtype=np.int64)
+    for members in listed:
+        lines = np.array([line for line, _ in members], dtype=np.int64)
+        np.minimum.at(mention, lines, np.arange(len(lines)))
+    ones = np.zeros(side.count) if side.ones is None else side.ones
+    order = np.lexsort((side.place, -ones, side.held == 0, mention))
+    return np.sort(order[:most])
+
+
+def axis_of(side: Side, kept: Ints, longest: int) -> Axis:
+    """Pack the lines that are kept, ascending, with names of some characters at most."""
+    held = side.held[kept]
+    # Where the entries of each kept line are, one run after the other.
+    ends = np.cumsum(held)
+    at = np.repeat(side.starts[kept] - ends + held, held) + np.arange(held.sum())
+    names = None
+    if side.names is not None:
+        names = pack_json([shortened(side.names[line], longest) for line in kept.tolist()])
+
+    def packed(values: Ints | None, entries: Ints) -> Packed | None:
+        return None if values is None else pack_numbers(values[entries])
+
+    return Axis(
+        count=side.count,
+        kept=None if len(kept) == side.count else pack_numbers(kept, "u4"),
+        names=names,
+        place=pack_numbers(side.place[kept]),
+        ones=packed(side.ones, kept),
+        held=pack_numbers(held),
+        holders=pack_numbers(side.holders[at]),
+        support=packed(side.support, at),
+        nearest=None if side.nearest is None else pack_numbers(side.nearest[kept], "u2"),
+        nearest_support=packed(side.nearest_support, kept),
+    )

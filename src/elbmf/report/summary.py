@@ -17,8 +17,7 @@ from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import short_numbers
-from elbmf.utils.oddities import NO_ZEROS, without_zeros
-from elbmf.utils.text import counted, number, percent, shortened
+from elbmf.utils.text import NO_ZEROS, counted, number, percent, shortened, without_zeros
 
 __all__ = ["summary_of"]
 
@@ -36,16 +35,7 @@ def summary_of(
 ) -> Summary:
     """Say what was factorized, and how well.
 
-    Parameters
-    ----------
-    facts : Facts
-    limits : Limits
-    ranks : mapping, optional
-        What a search over ranks noted: ``table`` and ``criterion``.
-    notes : sequence of str
-        More warnings.
-    kept : (int, int)
-        Rows and columns that the page holds.
+    The notes are more warnings; of rows and columns, the page has kept so many.
     """
     info = facts.model.info
     rows, columns = facts.U.shape[0], facts.V.shape[1]

@@ -85,17 +85,7 @@ def write_subject(
     notes: Sequence[str] = (),
     n_jobs: int | None = None,
 ) -> None:
-    """Write a page about what was read already, see `write_report`.
-
-    Parameters
-    ----------
-    path : path-like
-    subject : ReportSubject
-    labels, sets, title, n_jobs
-        As for `write_report`.
-    notes : sequence of str
-        More warnings to show.
-    """
+    """Write a page about what was read already, see `write_report`; notes are more warnings."""
     from elbmf.report.page import render
 
     content = Content(

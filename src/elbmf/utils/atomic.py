@@ -42,14 +42,8 @@ def atomic_file(
 ) -> Iterator[IO[bytes]]:
     """Open a stream whose content becomes the file at the end, or not at all on an error.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it keeps its permissions if it is there.
-    temporary : Path, optional
-        Where to write first; by default `temporary_sibling`.
-    sync : bool
-        Whether to wait until all is on the disk.
+    A file that is there keeps its permissions. What is written first to ``temporary``, by default a
+    `temporary_sibling`, is on the disk before it is moved if ``sync`` says so.
     """
     written = temporary_sibling(path) if temporary is None else temporary
     try:

@@ -8,12 +8,9 @@ __all__ = ["generator_of", "seed_of"]
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed that a random state leads to.
+    """Return the seed that a random state leads to, which may be all that scikit-learn takes.
 
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        As scikit-learn has it. An instance moves on by one draw; None draws afresh.
+    An instance moves on by one draw; None draws afresh.
     """
     from sklearn.utils import check_random_state  # which is slow to import
 

@@ -18,18 +18,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)\s*")
 
 
 def bytes_of(size: str | float) -> int:
-    """Return a size in bytes.
-
-    Parameters
-    ----------
-    size : str or number
-        A number of bytes, or a text such as ``"300MB"`` (10⁶) or ``"1.5 GiB"`` (2³⁰).
-
-    Raises
-    ------
-    InputError
-        If it is not a size above 0.
-    """
+    """Return a number of bytes, also from a text such as ``"300MB"`` (10⁶) or ``"2GiB"`` (2³⁰)."""
     amount, unit = size, ""
     if isinstance(size, str):
         match = _SIZE.fullmatch(size)

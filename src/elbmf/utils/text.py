@@ -1,6 +1,21 @@
-"""Numbers, sizes, durations and long names as they are written for people."""
+"""Numbers, sizes, durations and long names as they are written for people, and what all say."""
 
-__all__ = ["counted", "number", "percent", "share", "shortened", "size_text", "times"]
+__all__ = [
+    "NO_ZEROS",
+    "counted",
+    "number",
+    "percent",
+    "share",
+    "shortened",
+    "size_text",
+    "times",
+    "without_zeros",
+]
+
+NO_ZEROS = (
+    "No cell is known to be 0, and missing cells count for nothing, so any groups fit. Where an "
+    "empty cell means no, write 0 into it."
+)
 
 
 def number(count: int) -> str:
@@ -55,3 +70,8 @@ def shortened(text: str, longest: int) -> str:
         return text
     tail = (longest - 1) // 3
     return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def without_zeros(ones: int | None, cells: int, missing: int) -> bool:
+    """Whether all cells that are known are ones while others are missing, for `NO_ZEROS` to say."""
+    return bool(ones and missing and ones + missing == cells)

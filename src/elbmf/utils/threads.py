@@ -23,18 +23,9 @@ def available_cores() -> int:
 def over_ranges(
     function: Callable[[int, int], T], length: int, n_jobs: int | None = None
 ) -> list[T]:
-    """Call ``function(low, high)`` on ranges that make up ``range(length)``.
+    """Call ``function(low, high)`` on ranges that make up ``range(length)``, in several threads.
 
-    Only for results that do not depend on where the ranges are cut.
-
-    Parameters
-    ----------
-    function : callable
-        Called in several threads at once.
-    length : int
-        Where the last range ends.
-    n_jobs : int, optional
-        Threads. All cores by default.
+    Only for results that do not depend on where the ranges are cut. All cores are used by default.
     """
     threads = min(n_jobs or available_cores(), length)
     if threads <= 1:

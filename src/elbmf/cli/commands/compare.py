@@ -1,21 +1,15 @@
 """``elbmf compare``: run several methods on a matrix, side by side."""
 
 import argparse
-import logging
 from collections.abc import Sequence
-from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.declared import Declared
-from elbmf.cli.flags.matrix import add_binarize, add_matrix, add_reader_options
-from elbmf.cli.flags.parameters import Parameter, add_flags, check_values, given
-from elbmf.cli.interrupt import INTERRUPTED
-from elbmf.errors import InputError
+from elbmf.cli.flags.declared import Parameter
+from elbmf.cli.flags.parameters import add_flags, given
+from elbmf.cli.flags.shared import add_binarize, add_matrix, add_reader_options
 from elbmf.estimators.registry import METHODS
 
 __all__ = ["EXAMPLES", "configure", "run"]
-
-_LOG = logging.getLogger(__name__)
 
 EXAMPLES = """\
 examples:
@@ -32,20 +26,10 @@ Ctrl-C ends the comparison with a table of what is finished."""
 
 _OWNER = "comparison"
 _COMMON = [
-    Parameter(Declared(name, types, words, paragraphs=(description,)))
+    Parameter(name, types, words, paragraphs=(description,))
     for name, types, words, description in (
-        (
-            "n_components",
-            ("int",),
-            ("auto",),
-            'number of components, for all methods; "auto" lets each choose it',
-        ),
-        (
-            "time_limit",
-            ("float",),
-            (),
-            "seconds that each method may take; it then ends with what it has found",
-        ),
+        ("n_components", ("int",), ("auto",), "components of each method; auto lets it choose"),
+        ("time_limit", ("float",), (), "seconds of each method, which then ends"),
         ("random_state", ("int",), (), "seed of each method"),
         ("n_jobs", ("int",), (), "threads of each method (default: all cores)"),
     )
@@ -82,51 +66,6 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, run the methods, say what came out."""
-    from elbmf.cli.progress import ProgressLine
-    from elbmf.cli.running import comparison as running
-    from elbmf.cli.writing import check_picture, check_table
-    from elbmf.comparison import Comparison
-    from elbmf.comparison.compare import chosen_names
-    from elbmf.estimators import BooleanFactorizer
+    from elbmf.cli.running import comparison
 
-    common = given(args, _OWNER)
-    if "n_components" not in common:
-        raise InputError("the number of components is missing. Pass it with -k, e.g. -k 20.")
-    check_values(BooleanFactorizer, common)
-    methods = chosen_names("all" if args.methods == "all" else args.methods.split(","))
-    parameters = running.parameters_by_method(args.config, methods)
-    inputs = [each for each in (args.data, args.truth, args.config) if each]
-    if args.output:
-        check_table(Path(args.output), *inputs)
-    if args.plot:
-        check_picture(Path(args.plot), *inputs)
-    A, truth = running.read_data(args)
-    _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-    comparison = Comparison(
-        A,
-        methods=methods,
-        parameters=parameters,
-        truth=truth,
-        refine=args.refine,
-        callback=ProgressLine(console, A.ones).comparison,
-        **common,
-    )
-    results, finished = running.compared(comparison, console)
-    if results:
-        running.save_results(results, args)
-    noted = {
-        "n_components": common["n_components"],
-        "seed": comparison.random_state,
-        "time_limit": common.get("time_limit"),
-        "parameters": parameters,
-        "interrupted": not finished,
-    }
-    running.tell_results(results, A, args, noted, console)
-    if args.output and results:
-        console.note(f"Saved to {args.output}")
-    if finished:
-        return 0
-    done = {result.method for result in results}
-    left = [name for name in comparison.estimators if name not in done]
-    console.note(f"Interrupted: without {', '.join(left)}")
-    return INTERRUPTED
+    return comparison.run(given(args, _OWNER), args, console)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_formats
-from elbmf.cli.flags.matrix import (
+from elbmf.cli.flags.shared import (
     add_binarize,
     add_format_options,
     add_reader_options,

@@ -52,6 +52,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.io import LabelledMatrix, write
     from elbmf.matrix.boolean_matrix import BooleanMatrix
     from elbmf.report import KnownLabels
+    from elbmf.report.inputs import described_by
 
     folder = Path(args.output)
     check_folder(folder, overwrite=args.overwrite)
@@ -71,7 +72,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     save(folder / "model", model, overwrite=True, tsv=True)
     write(folder / _DATA, data)
     digits = KnownLabels([str(digit) for digit in labels], "digit")
-    write_page(folder / _PAGE, model, A, folder, console, digits)
+    subject = described_by(model, A, None, None)
+    write_page(folder / _PAGE, subject, folder, console, labels=digits)
     drawn = _draw(folder / "components.png", data, model, labels, console)
     console.note(_what_next(folder, drawn))
     return 0

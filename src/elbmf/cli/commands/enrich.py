@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
-from elbmf.cli.flags.known import add_name_matching
-from elbmf.cli.flags.matrix import add_result
+from elbmf.cli.flags.shared import add_name_matching, add_result
 from elbmf.cli.text.tables import shorten, table
 from elbmf.errors import InputError
 from elbmf.utils.text import number
@@ -92,13 +91,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, test, say what was found."""
     from elbmf.analysis.enrichment import enrichment
     from elbmf.cli.results import load
-    from elbmf.cli.writing import check_table_about
+    from elbmf.cli.writing import check_table
     from elbmf.io import read_gmt
     from elbmf.io.records import write_records
 
     output = Path(args.output) if args.output else None
     if output is not None:
-        check_table_about(args.result, output, args.sets)
+        check_table(output, args.sets, result=args.result)
     model = load(args.result)
     if model.column_names is None:
         raise InputError(

@@ -1,21 +1,21 @@
 """``elbmf fit``: factorize a matrix and save the result."""
 
 import argparse
-import logging
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_matrix, add_reader_options, at_least_one, group_of
-from elbmf.cli.flags.method import OUTPUT, add_method, estimator_of
-from elbmf.cli.flags.output import add_report
-from elbmf.cli.interrupt import INTERRUPTED, Interrupt
+from elbmf.cli.flags.method import add_method
+from elbmf.cli.flags.shared import (
+    OUTPUT,
+    add_matrix,
+    add_reader_options,
+    add_report,
+    at_least_one,
+    group_of,
+)
 from elbmf.cli.parser import rare
 
 __all__ = ["EXAMPLES", "configure", "run"]
-
-_LOG = logging.getLogger(__name__)
 
 EXAMPLES = """\
 examples:
@@ -88,53 +88,6 @@ def _add_rare(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, fit, save, say what came out."""
-    from elbmf.cli.running import stream
-    from elbmf.cli.running.checkpoint import KeptFit
-    from elbmf.cli.running.fit import command_line, fitted_model, opened, whereabouts
-    from elbmf.cli.running.page import check_report, make_report
-    from elbmf.cli.text.model import components, tell_fit
-    from elbmf.cli.writing import check_folder, save
-    from elbmf.matrix.boolean_matrix import BooleanMatrix
-    from elbmf.matrix.on_disk import DiskMatrix
-    from elbmf.utils.oddities import NO_ZEROS, without_zeros
+    from elbmf.cli.running import fit
 
-    method, estimator, parameters = estimator_of(args)
-    folder = Path(args.output)
-    kept = KeptFit(estimator, args)
-    check_folder(folder, args.data, overwrite=args.overwrite)
-    check_report(args, folder, args.data, *([args.config] if args.config else []))
-    if args.stream:
-        return stream.run(estimator, method, args, console)
-    with opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
-        _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-        if without_zeros(A.ones, A.cells, A.n_missing):
-            console.warn(NO_ZEROS)
-        kept.open(console)
-        with Interrupt(announces=not console.quiet) as interrupt:
-            name = Path(args.data).name
-            with kept.errors_in_flags():
-                model = fitted_model(estimator, method, A, table, name, console, interrupt)
-            seed = parameters.get("random_state")
-            model.info = replace(
-                model.info,
-                **learned,
-                data=replace(model.info.data, **whereabouts(args.data, args, folder)),
-                command=command_line(args, seed, model.info.seed),
-            )
-            save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
-            if not interrupt.requested:
-                kept.close()
-        described = components(A, model)
-        here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
-        make_report(args, folder, model, here, console)
-    if interrupt.requested:
-        console.note(
-            f"Interrupted after {model.info.iteration} {model.info.iterations_seen}: saved "
-            f"what was found so far to {folder}"
-        )
-        if kept.folder is not None:
-            console.note("The same command with --resume --overwrite goes on from there")
-    tell_fit(model, described, str(folder), console, as_json=args.json)
-    if not (args.json or interrupt.requested):
-        console.note(f"Saved to {folder}")
-    return INTERRUPTED if interrupt.requested else 0
+    return fit.run(args, console)

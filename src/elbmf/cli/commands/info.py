@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_reader_options
+from elbmf.cli.flags.shared import add_reader_options
 from elbmf.errors import InputError
 
 __all__ = ["EXAMPLES", "configure", "run"]

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.known import add_label_column
-from elbmf.cli.flags.matrix import add_result
+from elbmf.cli.flags.shared import add_label_column, add_result
 from elbmf.cli.text.tables import shorten, table
 from elbmf.utils.text import number
 
@@ -42,12 +41,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, compare, say what was found."""
     from elbmf.analysis.labels import component_labels
     from elbmf.cli.results import labels_of_rows, load
-    from elbmf.cli.writing import check_table_about
+    from elbmf.cli.writing import check_table
     from elbmf.io.records import write_records
 
     output = Path(args.output) if args.output else None
     if output is not None:
-        check_table_about(args.result, output, args.labels)
+        check_table(output, args.labels, result=args.result)
     model = load(args.result)
     labels = labels_of_rows(model, args, console)
     found = component_labels(model.U, labels)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.known import add_label_column
-from elbmf.cli.flags.matrix import (
+from elbmf.cli.flags.shared import (
     add_binarize,
+    add_label_column,
     add_n_jobs,
     add_reader_options,
     add_result,

@@ -2,13 +2,18 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.known import add_label_column, add_name_matching
-from elbmf.cli.flags.matrix import add_binarize, add_n_jobs, add_reader_options, add_result
-from elbmf.cli.flags.output import PAGE
+from elbmf.cli.flags.shared import (
+    PAGE,
+    add_binarize,
+    add_label_column,
+    add_n_jobs,
+    add_name_matching,
+    add_reader_options,
+    add_result,
+)
 from elbmf.errors import InputError
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -42,13 +47,12 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, write the page."""
-    from elbmf.cli.results import folder_of, found_data, labels_of_rows, load, ranks_of
-    from elbmf.cli.running.page import tell_page
+    from elbmf.cli.results import folder_of, found_data, labels_of_rows, load
+    from elbmf.cli.running.page import write_page
     from elbmf.cli.writing import check_document
     from elbmf.io import MODEL_FILES, read_gmt, read_labels
     from elbmf.report import KnownLabels, KnownSets
     from elbmf.report.inputs import described_by
-    from elbmf.report.writing import write_subject
 
     model = load(args.result)
     output = Path(args.output) if args.output else Path(args.result) / PAGE
@@ -71,9 +75,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.sets:
         name = Path(args.sets).name
         sets = KnownSets(read_gmt(args.sets), name, args.ignore_case, args.cut_at)
-    write_subject(
+    write_page(
         output,
-        replace(subject, ranks=ranks_of(args.result)),
+        subject,
+        args.result,
+        console,
         labels=labels,
         sets=sets,
         title=args.title,
@@ -81,5 +87,4 @@ def run(args: argparse.Namespace, console: Console) -> int:
         notes=[found.note] if found.note and model.info.stream is None else [],
         n_jobs=args.n_jobs,
     )
-    tell_page(output, console)
     return 0

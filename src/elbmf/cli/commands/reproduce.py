@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_n_jobs
+from elbmf.cli.flags.shared import add_n_jobs
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.errors import InputError
 from elbmf.paper.experiments.registry import EXPERIMENTS
 
 __all__ = ["EXAMPLES", "configure", "run"]
-
-_ALL = "all"
 
 EXAMPLES = f"""\
 examples:
@@ -89,7 +87,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return 0
     if args.name is None:
         raise InputError("the name of an experiment is missing. Try: elbmf reproduce --list")
-    experiments = [load_experiment(name) for name in _chosen(args.name)]
+    names = list(EXPERIMENTS) if args.name == "all" else [args.name]
+    experiments = [load_experiment(name) for name in names]
     if args.page:
         check_document(Path(args.page), ".md")
     folder = Path(args.output)
@@ -103,7 +102,3 @@ def run(args: argparse.Namespace, console: Console) -> int:
         write_page(Path(args.page), outcomes)
         console.note(f"Wrote {args.page}")
     return 0
-
-
-def _chosen(name: str) -> list[str]:
-    return list(EXPERIMENTS) if name == _ALL else [name]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_binarize, add_n_jobs, add_reader_options, add_result
+from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
 from elbmf.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import add_binarize, add_n_jobs, add_reader_options, add_result
+from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
 
 __all__ = ["EXAMPLES", "configure", "run"]
 

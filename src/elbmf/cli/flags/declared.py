@@ -13,23 +13,25 @@ Anything else, such as a callable, can only be given in Python, and so can what 
 begins with ``In Python`` tells of: it is left out on the command line.
 """
 
+import argparse
 import ast
 import importlib
 import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 __all__ = [
-    "Declared",
+    "ALIASES",
     "DeclaredFormat",
-    "FormatOption",
+    "Parameter",
     "declared_by",
     "declared_formats",
+    "flag",
     "format_options",
     "parse_parameters",
 ]
@@ -40,22 +42,36 @@ IN_PYTHON = "In Python"
 _TYPE = re.compile(r'\s*(\{[^}]*\}|\([^)]*\)|"[^"]*"|[^,]+?)\s*(?:,|\bor\b|$)')
 
 
-@dataclass(frozen=True)
-class Declared:
-    """A parameter as its docstring declares it.
+ALIASES = {
+    "checkpoint_every": ("--checkpoint-every", "--every"),
+    "max_components": ("--max",),
+    "n_components": ("-k", "--n-components"),
+    "n_jobs": ("-j", "--n-jobs"),
+    "random_state": ("--seed", "--random-state"),
+}
+"""What parameters are also called on the command line and in configuration files."""
 
-    Parameters
-    ----------
-    name : str
-        As in the signature.
-    types : tuple of str
-        What it may be, as far as types have names: ``"int"``, ``"None"``, ``"callable"``, …
-    words : tuple of str
-        The words that it may be.
-    default : object
-        Its default; None where the docstring says no more than that it is optional.
-    paragraphs : tuple of str
-        What it is.
+# What stands for a value in the help, where the kind of the value would not tell.
+_METAVARS = {
+    "binarize": "HOW",
+    "checkpoint": "DIR",
+    "checkpoint_every": "EPOCHS",
+    "holdout": "SHARE",
+    "max_components": "K",
+    "memory_limit": "SIZE",
+    "time_limit": "SECONDS",
+}
+
+# Types whose values can be typed, and how they are read; the narrowest first.
+_NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float}
+_TEXTS = ("str", "path", "path-like")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter as its docstring declares it: types, as far as they have names, and words.
+
+    The default is None where the docstring says no more than that it is optional.
     """
 
     name: str
@@ -69,16 +85,85 @@ class Declared:
         """What it is, without what only Python can say."""
         return " ".join(text for text in self.paragraphs if not text.startswith(IN_PYTHON))
 
+    @property
+    def is_switch(self) -> bool:
+        """Whether it is given by a flag without a value."""
+        return "bool" in self.types
 
-def parse_parameters(docstring: str) -> dict[str, Declared]:
+    @property
+    def numbers(self) -> list[Callable[[str], Any]]:
+        """What reads the numbers that it may be."""
+        return [read for kind, read in _NUMBERS.items() if kind in self.types]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it may be any text."""
+        return any(kind in self.types for kind in _TEXTS)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the user types."""
+        return ALIASES.get(self.name, ("--" + self.name.strip("_").replace("_", "-"),))
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there is anything to say about it on a command line."""
+        others = [word for word in self.words if word != self.default]
+        return bool(self.numbers or self.is_switch or others or self.is_text)
+
+    @property
+    def metavar(self) -> str:
+        """What stands for its value in the help."""
+        if self.name in _METAVARS:
+            return _METAVARS[self.name]
+        if self.words and not self.numbers:
+            return "{" + ",".join(self.words) + "}"
+        short = self.flags[0]
+        if not short.startswith("--"):
+            return short.strip("-").upper()
+        return "INT" if self.numbers == [int] else "X" if self.numbers else "TEXT"
+
+    def parse(self, text: str) -> Any:
+        """Read a value, or raise what argparse reports beside the flag."""
+        if text in self.words:
+            return text
+        for read in self.numbers:
+            try:
+                return read(text)
+            except ValueError:
+                continue
+        if "None" in self.types and text.lower() == "none":
+            return None
+        if self.is_text:
+            return text
+        expected = ["a number" if float in self.numbers else "a whole number"]
+        expected = expected if self.numbers else []
+        expected += [f"one of {', '.join(self.words)}"] if self.words else []
+        raise argparse.ArgumentTypeError(f"must be {' or '.join(expected)}, got {text!r}")
+
+    def help(self, names: Collection[str]) -> str:
+        """Return the description with flags for the parameters in it, and the default."""
+        pieces = self.description.replace("``", "`").split("`")
+        # What stood between quotes is every other piece.
+        pieces[1::2] = [flag(piece) if piece in names else piece for piece in pieces[1::2]]
+        text = "".join(pieces)
+        if self.default is not None:
+            text += f" (default: {self.default})"
+        return text.replace("%", "%%").strip()
+
+
+def flag(name: str) -> str:
+    """Return what the user types for a parameter, and not its single letter."""
+    usual = "--" + name.strip("_").replace("_", "-")
+    return next(each for each in ALIASES.get(name, (usual,)) if each.startswith("--"))
+
+
+def parse_parameters(docstring: str) -> dict[str, Parameter]:
     """Return what the section "Parameters" of a docstring declares, by name.
 
-    Raises
-    ------
-    ValueError
-        When an entry does not keep to the grammar.
+    A ValueError tells of an entry that does not keep to the grammar.
     """
-    found: dict[str, Declared] = {}
+    found: dict[str, Parameter] = {}
     for head, body in _entries(docstring):
         names, colon, spec = head.partition(" : ")
         if not colon:
@@ -87,7 +172,7 @@ def parse_parameters(docstring: str) -> dict[str, Declared]:
         blocks = "\n".join(body).strip().split("\n\n")
         paragraphs = tuple(" ".join(block.split()) for block in blocks)
         for name in names.split(", "):
-            found[name] = Declared(name, types, words, default, paragraphs)
+            found[name] = Parameter(name, types, words, default, paragraphs)
     return found
 
 
@@ -127,13 +212,10 @@ def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
     return tuple(types), tuple(words), default
 
 
-def declared_by(owner: str | Callable[..., Any]) -> list[Declared]:
+def declared_by(owner: str | Callable[..., Any]) -> list[Parameter]:
     """Return the parameters of a class, or the keyword-only ones of a function.
 
-    Parameters
-    ----------
-    owner : str or callable
-        ``"module:name"``, of which only the source is read, or the thing itself.
+    Of ``"module:name"`` only the source is read.
     """
     docstring, names = _of_object(owner) if callable(owner) else _of_source(owner)
     known = parse_parameters(docstring)
@@ -182,43 +264,17 @@ def _parsed(module: str) -> ast.Module:
 
 
 @dataclass(frozen=True)
-class FormatOption:
-    """An option of a file format: a keyword-only parameter of what reads or writes it.
-
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    kind : {"bool", "int", "float", "str"}
-        Type of its value; a bool is a switch.
-    help : str
-        What it does.
-    """
-
-    name: str
-    kind: str
-    help: str
-
-
-@dataclass(frozen=True)
 class DeclaredFormat:
-    """A file format as the help of commands needs it.
+    """A file format as the help of commands needs it, with its options of reading and writing.
 
-    Parameters
-    ----------
-    name : str
-    suffixes : tuple of str
-    description : str
-        As the format declares them.
-    reading, writing : tuple of FormatOption
-        Its options; ``writing`` is None where it is only read.
+    These are keyword-only parameters of what reads and what writes it, None where nothing does.
     """
 
     name: str
     suffixes: tuple[str, ...]
     description: str
-    reading: tuple[FormatOption, ...]
-    writing: tuple[FormatOption, ...] | None
+    reading: tuple[Parameter, ...]
+    writing: tuple[Parameter, ...] | None
 
 
 def declared_formats() -> list[DeclaredFormat]:
@@ -243,9 +299,9 @@ def declared_formats() -> list[DeclaredFormat]:
     return [*found, *map(_added_format, added)]
 
 
-def format_options(action: Literal["reading", "writing"]) -> dict[str, FormatOption]:
+def format_options(action: Literal["reading", "writing"]) -> dict[str, Parameter]:
     """Return the options of all formats by name."""
-    found: dict[str, FormatOption] = {}
+    found: dict[str, Parameter] = {}
     for known in declared_formats():
         for option in getattr(known, action) or ():
             found.setdefault(option.name, option)
@@ -275,7 +331,7 @@ def _declared_format(module: str, name: str) -> DeclaredFormat:
     keys = ("name", "suffixes", "description")
     title, suffixes, description = (ast.literal_eval(told[key]) for key in keys)
 
-    def options(function: ast.expr) -> tuple[FormatOption, ...]:
+    def options(function: ast.expr) -> tuple[Parameter, ...]:
         # Either the function itself, or one of whose arguments some are set.
         called = function.args[0] if isinstance(function, ast.Call) else function
         own = next(
@@ -291,7 +347,7 @@ def _declared_format(module: str, name: str) -> DeclaredFormat:
 
 
 def _added_format(known: Any) -> DeclaredFormat:
-    def options(function: Callable[..., Any]) -> tuple[FormatOption, ...]:
+    def options(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         kinds = {
             name: inspect.formatannotation(each.annotation)
             for name, each in inspect.signature(function).parameters.items()
@@ -307,11 +363,12 @@ def _added_format(known: Any) -> DeclaredFormat:
 
 def _options(
     annotations: Mapping[str, str], purposes: Mapping[str, str], of: str
-) -> tuple[FormatOption, ...]:
+) -> tuple[Parameter, ...]:
     """Make options of parameters; the first word of an annotation says what kind each is."""
     found = []
     for name, annotation in annotations.items():
         word = annotation.strip("'").partition(" ")[0]
         kind = word if word in ("bool", "int", "float") else "str"
-        found.append(FormatOption(name, kind, purposes.get(name, f"of the format {of}")))
+        purpose = purposes.get(name, f"of the format {of}")
+        found.append(Parameter(name, (kind,), paragraphs=(purpose,)))
     return tuple(found)

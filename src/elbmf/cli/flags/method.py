@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elbmf.cli.flags.matrix import DATA, group_of
 from elbmf.cli.flags.parameters import (
     add_flags,
     by_any_name,
@@ -14,6 +13,7 @@ from elbmf.cli.flags.parameters import (
     given,
     parameters_of,
 )
+from elbmf.cli.flags.shared import DATA, FIND, LOOK, group_of
 from elbmf.cli.parser import rare
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.registry import METHODS, method
@@ -22,10 +22,7 @@ from elbmf.estimators.schedule_flags import parameters_from_flags
 if TYPE_CHECKING:
     from elbmf.estimators import BooleanFactorizer
 
-__all__ = ["CHECKPOINT", "FIND", "LOOK", "OUTPUT", "add_method", "estimator_of", "read_config"]
-
-FIND, LOOK, OUTPUT = "what to find", "how hard to look", "output"
-"""Titles of flags that most people need."""
+__all__ = ["CHECKPOINT", "add_method", "estimator_of", "made", "read_config"]
 
 CHECKPOINT = ("checkpoint", "checkpoint_every")
 """Parameters of methods that say where to keep a fit, and how often."""
@@ -54,16 +51,7 @@ def add_method(
 ) -> None:
     """Add the choice of a method, and the flags of the method that is asked for.
 
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Where to add them.
-    arguments : sequence of str
-        Those about to be parsed.
-    unlisted : collection of str
-        Names of parameters that the help leaves out.
-    without : collection of str
-        Names of parameters that have no flag.
+    The help leaves out the parameters ``unlisted``; those in ``without`` have no flag.
     """
     group_of(parser, FIND).add_argument(
         "--method",
@@ -119,13 +107,7 @@ def _method_of(table: dict[str, Any]) -> str:
 
 
 def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", dict[str, Any]]:
-    """Return the name of the method, the estimator, and its parameters as file and flags say.
-
-    Parameters
-    ----------
-    args : Namespace
-        With ``method``, ``config`` and the flags of the method.
-    """
+    """Return the name of the method, the estimator, and its parameters as file and flags say."""
     table = read_config(args.config) if args.config else {}
     name = args.method or _method_of(table)
     if name not in METHODS:
@@ -139,15 +121,15 @@ def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", di
         # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
         # may be anything.
         used = {key: value for key, value in from_file.items() if key not in flags}
-        _made(name, used)
+        made(name, used)
     except InputError as error:
         raise InputError(f"{args.config}: {error}") from error
     parameters = {**from_file, **flags}
-    return name, _made(name, parameters), parameters
+    return name, made(name, parameters), parameters
 
 
-def _made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
-    """Return a method with parameters that it takes."""
+def made(name: str, parameters: dict[str, Any]) -> "BooleanFactorizer":
+    """Return a method with parameters, or raise where it does not take them."""
     known = method(name)
     check_values(known, parameters)
     estimator = known(**parameters_from_flags(known, parameters))

@@ -8,126 +8,22 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from elbmf.cli.flags.declared import Declared, declared_by
+from elbmf.cli.flags.declared import Parameter, declared_by, flag
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.schedule_flags import flags_of
 
 __all__ = [
-    "ALIASES",
-    "Parameter",
     "add_flags",
     "as_flag",
     "by_any_name",
     "check_values",
-    "flag",
     "given",
     "named",
     "parameters_of",
 ]
 
-ALIASES = {
-    "checkpoint_every": ("--checkpoint-every", "--every"),
-    "max_components": ("--max",),
-    "n_components": ("-k", "--n-components"),
-    "n_jobs": ("-j", "--n-jobs"),
-    "random_state": ("--seed", "--random-state"),
-}
-"""What parameters are also called on the command line and in configuration files."""
-
-# What stands for a value in the help, where the kind of the value would not tell.
-_METAVARS = {
-    "binarize": "HOW",
-    "checkpoint": "DIR",
-    "checkpoint_every": "EPOCHS",
-    "holdout": "SHARE",
-    "max_components": "K",
-    "memory_limit": "SIZE",
-    "time_limit": "SECONDS",
-}
-
-# Types whose values can be typed, and how they are read; the narrowest first.
-_NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float}
-_TEXTS = ("str", "path", "path-like")
-
 # Whose flags they are, in the names under which argparse keeps them.
 _METHOD = "method"
-
-
-class Parameter:
-    """A parameter that can be given as text.
-
-    Parameters
-    ----------
-    declared : Declared
-        What its docstring says.
-    """
-
-    def __init__(self, declared: Declared) -> None:
-        self.name = declared.name
-        self.default = declared.default
-        self.description = declared.description
-        self.words = declared.words
-        self.numbers = [read for kind, read in _NUMBERS.items() if kind in declared.types]
-        self.is_switch = "bool" in declared.types
-        self._may_be_none = "None" in declared.types
-        self._is_text = any(kind in declared.types for kind in _TEXTS)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """What the user types."""
-        return ALIASES.get(self.name, ("--" + self.name.strip("_").replace("_", "-"),))
-
-    @property
-    def has_choice(self) -> bool:
-        """Whether there is anything to say about it on a command line."""
-        others = [word for word in self.words if word != self.default]
-        return bool(self.numbers or self.is_switch or others or self._is_text)
-
-    @property
-    def metavar(self) -> str:
-        """What stands for its value in the help."""
-        if self.name in _METAVARS:
-            return _METAVARS[self.name]
-        if self.words and not self.numbers:
-            return "{" + ",".join(self.words) + "}"
-        short = self.flags[0]
-        if not short.startswith("--"):
-            return short.strip("-").upper()
-        return "INT" if self.numbers == [int] else "X" if self.numbers else "TEXT"
-
-    def parse(self, text: str) -> Any:
-        """Read a value, or raise what argparse reports beside the flag."""
-        if text in self.words:
-            return text
-        for read in self.numbers:
-            try:
-                return read(text)
-            except ValueError:
-                continue
-        if self._may_be_none and text.lower() == "none":
-            return None
-        if self._is_text:
-            return text
-        expected = ["a number" if float in self.numbers else "a whole number"]
-        expected = expected if self.numbers else []
-        expected += [f"one of {', '.join(self.words)}"] if self.words else []
-        raise argparse.ArgumentTypeError(f"must be {' or '.join(expected)}, got {text!r}")
-
-    def help(self, names: Collection[str]) -> str:
-        """Return the description with flags for the parameters in it, and the default."""
-        pieces = self.description.replace("``", "`").split("`")
-        # What stood between quotes is every other piece.
-        pieces[1::2] = [flag(piece) if piece in names else piece for piece in pieces[1::2]]
-        text = "".join(pieces)
-        if self.default is not None:
-            text += f" (default: {self.default})"
-        return text.replace("%", "%%").strip()
-
-
-def flag(name: str) -> str:
-    """Return what the user types for a parameter, and not its single letter."""
-    usual = "--" + name.strip("_").replace("_", "-")
-    return next(each for each in ALIASES.get(name, (usual,)) if each.startswith("--"))
 
 
 def as_flag(setting: Setting) -> str:
@@ -146,21 +42,14 @@ def named(differing: Iterable[str]) -> str:
 
 
 def parameters_of(owner: str | Callable[..., Any]) -> list[Parameter]:
-    """Return the parameters of a class, or options of a function, that can be given as text.
-
-    Parameters
-    ----------
-    owner : str or callable
-        ``"module:name"``, or the thing itself.
-    """
+    """Return the parameters of a class, or options of a function, that can be given as text."""
     declared = declared_by(owner)
     # What a schedule and a regulariser are made of, in a method that has them.
     declared += [
-        Declared(name, () if part.choices else ("float",), part.choices, None, (part.description,))
+        Parameter(name, () if part.choices else ("float",), part.choices, None, (part.description,))
         for name, part in flags_of({each.name: each for each in declared}).items()
     ]
-    parameters = map(Parameter, declared)
-    return [parameter for parameter in parameters if parameter.has_choice]
+    return [parameter for parameter in declared if parameter.has_choice]
 
 
 def add_flags(
@@ -173,18 +62,8 @@ def add_flags(
 ) -> None:
     """Add flags for parameters; those not given leave no trace in the namespace.
 
-    Parameters
-    ----------
-    group : parser or group of one
-        Where to add them.
-    parameters : iterable of Parameter
-        What to add.
-    owner : str
-        Whose parameters they are, for `given`.
-    names : collection of str
-        Other parameters that descriptions may name.
-    unlisted : collection of str
-        Names of parameters that no help shows.
+    The owner is whose they are, for `given`. Descriptions may also name the parameters ``names``;
+    no help shows those that are ``unlisted``.
     """
     parameters = list(parameters)
     known = {*names, *(parameter.name for parameter in parameters)}
@@ -219,17 +98,7 @@ def _destination(owner: str, name: str) -> str:
 def by_any_name(owner: str | type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values under the names of the signature; names may be written as flags are.
 
-    Parameters
-    ----------
-    owner : str or type
-        The method.
-    values : mapping
-        Values by name, e.g. ``seed`` or ``max-iter``.
-
-    Raises
-    ------
-    InputError
-        When a name is no parameter of the method, or a parameter is named twice.
+    Raises where a name is no parameter of the method, or a parameter is named twice.
     """
     known = {}
     for parameter in parameters_of(owner):
@@ -247,15 +116,7 @@ def by_any_name(owner: str | type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_values(owner: type, values: Mapping[str, Any]) -> None:
-    """Raise where a parameter cannot have the value that it was given.
-
-    Parameters
-    ----------
-    owner : type
-        A class with the constraints of scikit-learn.
-    values : mapping
-        Values by name of parameter.
-    """
+    """Raise where a parameter cannot have the value that it was given."""
     # Here, for parsers must not wait for scikit-learn.
     from sklearn.utils._param_validation import Interval, Options, make_constraint
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.parameters import flag
+from elbmf.cli.flags.declared import flag
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.text.tables import figures, table
 from elbmf.cli.writing import check_other_file

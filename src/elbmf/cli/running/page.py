@@ -3,19 +3,19 @@
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.output import PAGE
+from elbmf.cli.flags.shared import PAGE
 from elbmf.cli.results import ranks_of
 from elbmf.cli.writing import check_document
 from elbmf.io import MODEL_FILES, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.report import KnownLabels
-from elbmf.report.inputs import described_by
+from elbmf.report.inputs import ReportSubject, described_by
 from elbmf.report.writing import write_subject
 from elbmf.utils.text import size_text
 
-__all__ = ["check_report", "make_report", "tell_page", "write_page"]
+__all__ = ["check_report", "make_report", "write_page"]
 
 
 def check_report(args: argparse.Namespace, folder: Path, *inputs: str | Path) -> None:
@@ -41,7 +41,7 @@ def make_report(
     """Write the report, if one is asked for; if not, say that one in the folder is out of date."""
     path = _report_path(args, folder)
     if path is not None:
-        write_page(path, model, A, folder, console)
+        write_page(path, described_by(model, A, None, None), folder, console)
     elif (folder / PAGE).exists():
         console.note(
             f"{folder / PAGE} is about an earlier result; 'elbmf report {folder}' makes it anew"
@@ -49,19 +49,8 @@ def make_report(
 
 
 def write_page(
-    path: Path,
-    model: SavedModel,
-    A: BooleanMatrix | None,
-    folder: Path,
-    console: Console,
-    labels: KnownLabels | None = None,
+    path: Path, subject: ReportSubject, folder: str | Path, console: Console, **options: Any
 ) -> None:
-    """Write the report of a result that was just saved in a folder, from data that is at hand."""
-    subject = replace(described_by(model, A, None, None), ranks=ranks_of(folder))
-    write_subject(path, subject, labels=labels)
-    tell_page(path, console)
-
-
-def tell_page(path: Path, console: Console) -> None:
-    """Say that a page was written."""
+    """Write the report of a result in a folder, with the options of `write_subject`, and say so."""
+    write_subject(path, replace(subject, ranks=ranks_of(folder)), **options)
     console.note(f"Wrote {path} ({size_text(path.stat().st_size)}): open it in a browser")

@@ -3,16 +3,16 @@
 import argparse
 import logging
 import os
-import stat
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.matrix import reader_options
+from elbmf.cli.flags.shared import reader_options
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.running.fit import command_line, draw_seed, whereabouts
@@ -23,11 +23,10 @@ from elbmf.cli.writing import save
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.online import PartialFitMixin
-from elbmf.estimators.saving import noted_parameters
+from elbmf.estimators.saving import noted_parameters, saved_model
 from elbmf.io import SavedModel
-from elbmf.io.model_info import DataInfo, ModelInfo, StreamInfo
+from elbmf.io.model_info import DataInfo, StreamInfo
 from elbmf.io.row_batches import STDIN, RowBatches, open_rows, row_format
-from elbmf.utils.machine import versions
 from elbmf.utils.text import number, times
 
 __all__ = ["run"]
@@ -48,7 +47,7 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
             f"the method {name} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
     row_format(args.data, args.format)
-    if args.passes > 1 and not _is_file(args.data):
+    if args.passes > 1 and (args.data == STDIN or not os.path.isfile(args.data)):
         raise InputError(f"--passes {args.passes}: only a file can be read more than once.")
     given_seed = estimator.random_state
     draw_seed(estimator)
@@ -66,7 +65,7 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
         console.status("")
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
-        model = learner.saved_model(name, args.data, interrupted=interrupt.requested)
+        model = learner.saved_model(args.data, interrupted=interrupt.requested)
         place = whereabouts(args.data, args, Path(args.output))
         model.info.data = replace(model.info.data, **place)
         model.info.command = command_line(args, given_seed, model.info.seed)
@@ -143,41 +142,33 @@ class _Learner:
             return None
         return 1 - float(self._estimator.score(self._last))
 
-    def saved_model(self, name: str, data: str, *, interrupted: bool) -> SavedModel:
+    def saved_model(self, data: str, *, interrupted: bool) -> SavedModel:
         """Return what to save: the components, and of the rows only how many there were."""
         estimator = self._estimator
         names, order = self._columns
-        V = estimator.components_[:, order]
-        info = ModelInfo(
-            method=name,
-            parameters=self._noted,
-            seed=self._noted.get("random_state"),
-            data=DataInfo(
+        rows = estimator.n_rows_seen_
+        notes: dict[str, Any] = {
+            "parameters": self._noted,
+            "data": DataInfo(
                 file="standard input" if data == STDIN else Path(data).name,
-                shape=[estimator.n_rows_seen_, V.shape[1]],
+                shape=[rows, len(order)],
                 ones=self._ones,
                 missing=self._missing,
             ),
-            stream=StreamInfo(
-                rows=estimator.n_rows_seen_,
+            "stream": StreamInfo(
+                rows=rows,
                 batches=estimator.n_batches_,
                 relative_loss_of_last=self._loss_of_last(),
             ),
-            n_components_used=estimator.n_components_,
-            interrupted=interrupted,
-            seconds=round(time.perf_counter() - self._began, 3),
-            versions=versions(),
-            warnings=list(self._console.warnings),
-        )
+            "interrupted": interrupted,
+            "seconds": round(time.perf_counter() - self._began, 3),
+            "warnings": list(self._console.warnings),
+        }
         limits = getattr(getattr(estimator, "binarizer_", None), "limits_", np.empty(0))
         if limits.size:
-            info.binarize_limits = limits.tolist()
-        nobody = np.zeros((0, V.shape[0]), dtype=np.bool_)
-        return SavedModel(sparse.csr_array(nobody), sparse.csr_array(V), None, names, info)
-
-
-def _is_file(path: str) -> bool:
-    return path != STDIN and os.path.exists(path) and stat.S_ISREG(os.stat(path).st_mode)
+            notes["binarize_limits"] = limits.tolist()
+        model = saved_model(estimator, notes=notes)
+        return replace(model, V=model.V[:, order], column_names=names)
 
 
 def _text(model: SavedModel) -> str:

@@ -1,1 +1,1 @@
-"""What commands print: tables, and the figures of matrices, results, searches and comparisons."""
+"""What several commands print: tables, and the figures of matrices and results."""

@@ -10,8 +10,7 @@ from elbmf.analysis import line_ones
 from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.io import FolderTable, LabelledMatrix
 from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.utils.oddities import NO_ZEROS, without_zeros
-from elbmf.utils.text import number, size_text
+from elbmf.utils.text import NO_ZEROS, number, size_text, without_zeros
 
 __all__ = ["matrix_figures", "matrix_text"]
 
@@ -24,13 +23,8 @@ _COMPONENTS = 20
 def matrix_figures(matrix: LabelledMatrix) -> dict[str, Any]:
     """Count what is in a matrix.
 
-    Returns
-    -------
-    dict
-        ``shape``, ``missing`` (cells), ``ones`` (known cells other than 0), ``density``,
-        ``boolean``, for rows and columns the first names, empty ones, duplicates and quantiles of
-        their sums, ``memory`` in bytes; where entries are not 0/1 also their values. Of a matrix in
-        a folder nothing is told that needs all of it: no duplicates.
+    Ones are known cells other than 0, and memory is in bytes; where entries are not 0/1, their
+    values are told, too. Of a matrix folder nothing is told that needs all of it: no duplicates.
     """
     if isinstance(matrix, FolderTable):
         return _stored_figures(matrix.stored)
@@ -127,17 +121,7 @@ def _values(data: NDArray[Any]) -> dict[str, Any]:
 
 
 def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
-    """Lay out the figures of a matrix.
-
-    Parameters
-    ----------
-    found : dict
-        What `matrix_figures` returned.
-    path : str
-        Of the matrix.
-    others : list of str
-        The few columns that are not 0/1 while others are.
-    """
+    """Lay out what `matrix_figures` found; ``others`` are the few columns that are not 0/1."""
     rows, columns = found["shape"]
     pairs = [
         ("shape", f"{number(rows)} rows × {number(columns)} columns"),

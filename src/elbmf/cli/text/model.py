@@ -54,21 +54,7 @@ def tell_fit(
     *,
     as_json: bool,
 ) -> None:
-    """Print what a fit has found.
-
-    Parameters
-    ----------
-    model : SavedModel
-        The result.
-    described : list of dict
-        What `components` returned.
-    folder : str
-        Where it is saved.
-    console : Console
-        Where to print.
-    as_json : bool
-        One object in place of tables.
-    """
+    """Print what a fit has found and what `components` returned, as tables or one JSON object."""
     if as_json:
         console.result_json({**brief(model.info), "output": folder, "components": described})
     else:
@@ -95,7 +81,7 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
     ]
 
 
-def components_table(described: list[dict[str, Any]]) -> str:
+def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
     """Lay out components; with what they save, the first are those that save most."""
     layout = {
         "component": "component",
@@ -105,7 +91,9 @@ def components_table(described: list[dict[str, Any]]) -> str:
         "precision": "precision",
         "bits saved": "bits_saved",
     }
-    shown = [(title, key) for title, key in layout.items() if key in described[0]]
+    shown = [
+        (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
+    ]
     rows = [
         [
             *(
@@ -114,32 +102,32 @@ def components_table(described: list[dict[str, Any]]) -> str:
             ),
             shorten(each["column_names"]),
         ]
-        for each in described[:_MOST_COMPONENTS]
+        for each in described[:most]
     ]
     text = table([*(title for title, _ in shown), "column names"], rows, left=[len(shown)])
-    if len(described) > _MOST_COMPONENTS:
-        text += f"\n… and {len(described) - _MOST_COMPONENTS} more components"
+    if len(described) > len(rows):
+        text += f"\n… and {len(described) - len(rows)} more components"
     return text
 
 
 def members_table(model: SavedModel) -> str:
-    """Lay out the components as the model has them; of a stream, without rows."""
+    """Lay out all components as the model has them."""
+    return components_table(_sizes(model), most=None)
+
+
+def _sizes(model: SavedModel) -> list[dict[str, Any]]:
+    """Return what the model itself knows of its components; of a stream, no rows."""
     saved = model.info.bits_saved
-    of_stream = model.info.stream is not None
-    lines = [
-        [
-            str(index),
-            *([] if of_stream else [number(len(members))]),
-            number(len(names)),
-            *([number(round(saved[index]))] if saved else []),
-            shorten(names),
-        ]
+    return [
+        {
+            "component": index,
+            **({} if model.info.stream else {"rows": len(members)}),
+            "columns": len(names),
+            **({"bits_saved": saved[index]} if saved else {}),
+            "column_names": names,
+        }
         for index, (members, names) in enumerate(model.components())
     ]
-    rows = [] if of_stream else ["rows"]
-    bits = ["bits saved"] if saved else []
-    headers = ["component", *rows, "columns", *bits, "column names"]
-    return table(headers, lines, left=[len(headers) - 1])
 
 
 def stream_figures(info: ModelInfo) -> list[tuple[str, str]]:
@@ -234,12 +222,8 @@ def model_figures(model: SavedModel) -> dict[str, Any]:
         "row_names": model.row_names is not None,
         "column_names": model.column_names is not None,
         "sizes": [
-            {
-                "component": index,
-                **({} if model.info.stream else {"rows": len(members)}),
-                "columns": len(names),
-            }
-            for index, (members, names) in enumerate(model.components())
+            {key: each[key] for key in ("component", "rows", "columns") if key in each}
+            for each in _sizes(model)
         ],
         "info": brief(model.info),
     }

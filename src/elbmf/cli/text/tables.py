@@ -8,17 +8,7 @@ __all__ = ["figures", "shorten", "table"]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
-    """Lay out a table with aligned columns.
-
-    Parameters
-    ----------
-    headers : sequence of str
-        Titles of the columns.
-    rows : sequence of sequences of str
-        The cells.
-    left : sequence of int
-        Columns to align to the left; the others are numbers.
-    """
+    """Lay out a table with aligned columns: some to the left, the others, numbers, to the right."""
     lines = [list(headers), *map(list, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headers))]
 

@@ -50,15 +50,7 @@ _FOREIGN_CONTENT = {
 
 
 def format_of(path: Path, name: str | None = None) -> Format:
-    """Return the format of a file by the name given, or else by the file's suffix.
-
-    Parameters
-    ----------
-    path : Path
-        The file, which need not exist.
-    name : str, optional
-        Name of a format; overrides the suffix.
-    """
+    """Return the format that is named, or else that of a suffix; the file need not exist."""
     if name is not None:
         for candidate in FORMATS:
             if candidate.name == name.lower():

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries
+from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries, pairs_table
 from elbmf.io.files import open_bytes
 from elbmf.io.formats.delimited_pairs import PairReader, pair_lines
 from elbmf.io.formats.format import Format, options_of
@@ -85,17 +85,21 @@ def read_delimited(
     options = {"header": header, "row_names": row_names, "layout": layout}
     with _opened(preferred, path, **options, delimiter=delimiter, encoding=encoding) as opened:
         reader, blocks = opened
-        for line, block in blocks:
-            reader.add(line, block)
-        return reader.table()
+        if isinstance(reader, WideReader):
+            return reader.table(blocks)
+        return pairs_table(path, _entries(reader, blocks))
 
 
 def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
     """Stream a delimited text file; as `read_delimited` reads it, and with its options."""
     with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
-        for line, block in blocks:
-            yield reader.entries(line, block)
-        return reader.ending()
+        return (yield from _entries(reader, blocks))
+
+
+def _entries(reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]) -> EntryStream:
+    for line, block in blocks:
+        yield reader.entries(line, block)
+    return reader.ending()
 
 
 def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
@@ -156,27 +160,9 @@ def _begin(
 def begin_wide(
     preferred: str, path: Path, line: int, block: bytes, **options: Any
 ) -> tuple[WideReader, int, bytes]:
-    """Find out how a wide table is laid out whose lines come bit by bit.
+    """Find out how a wide table is laid out whose lines come bit by bit, from the first of them.
 
-    Parameters
-    ----------
-    preferred : str
-        The delimiter that the format suggests.
-    path : Path
-        The file, for messages.
-    line : int
-        Number of the first line.
-    block : bytes
-        The first lines.
-    **options
-        As of `read_delimited`.
-
-    Returns
-    -------
-    reader : WideReader
-        What reads the lines of data.
-    line, block
-        What is left of the lines after a header.
+    Returns what reads the lines of data, and what is left of these lines after a header.
     """
     options = _OPTIONS | options | {"layout": "wide"}
     _check_options(options)
@@ -195,17 +181,7 @@ def _check_options(options: dict[str, Any]) -> None:
 
 
 class WideReader:
-    """Reads the blocks of a wide table: one line per row, one field per column.
-
-    Parameters
-    ----------
-    text : DelimitedText
-        The file.
-    sample : list of Record
-        Its first records.
-    header, row_names : bool
-        Whether it has a header line and a first column of row names.
-    """
+    """Reads the blocks of a wide table: one line per row, one field per column."""
 
     def __init__(
         self, text: DelimitedText, sample: list[Record], *, header: bool, row_names: bool
@@ -241,18 +217,16 @@ class WideReader:
         self._fields = FieldReader(
             str(text.path), text.delimiter.encode(), columns, self._advice, quoting=True
         )
-        self._builder = CsrBuilder(self.columns)
         self._rows = 0
 
-    def add(self, first_line: int, block: bytes) -> None:
-        """Append a block of lines that begins at a given line of the file."""
-        self._builder.add(self.cells(first_line, block))
-
-    def table(self) -> LabelledMatrix:
-        """Return the matrix of all blocks that were added."""
+    def table(self, blocks: Iterator[tuple[int, bytes]]) -> LabelledMatrix:
+        """Return the matrix of all blocks, each with the number of its first line."""
+        builder = CsrBuilder(self.columns)
+        for line, block in blocks:
+            builder.add(self.cells(line, block))
         self.ending()
         names = self.row_names if self.named_rows else None
-        return LabelledMatrix(_compact(self._builder), names, self.column_names)
+        return LabelledMatrix(_compact(builder), names, self.column_names)
 
     def batch(self, first_line: int, block: bytes) -> sparse.csr_array:
         """Return the matrix of a block of lines, of which nothing is kept."""
@@ -347,15 +321,7 @@ def _compact(builder: CsrBuilder) -> sparse.csr_array:
 
 
 def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
-    """Yield the lines of a wide table, the header first where columns have names.
-
-    Parameters
-    ----------
-    table : LabelledMatrix
-        What to write; it must have rows and columns.
-    delimiter : str
-        The character between the fields.
-    """
+    """Yield the lines of a wide table, the header first where columns have names."""
     rows, columns = table.shape
     if rows == 0 or columns == 0:
         raise InputError(
@@ -392,18 +358,7 @@ def write_delimited(
 ) -> None:
     """Write a delimited text file in UTF-8, with a header and row names where there are names.
 
-    Parameters
-    ----------
-    preferred : str
-        The delimiter that the format suggests.
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    layout : {"wide", "pairs"}
-        One field per column, or one line ``row,column[,value]`` per entry that is not zero.
-    delimiter : str
-        One ASCII character; "auto" takes that of the format.
+    With the layout "pairs", there is one line ``row,column[,value]`` per entry that is not zero.
     """
     _check_choice("layout", layout, _LAYOUTS)
     separator = preferred if delimiter == "auto" else _check_delimiter(delimiter)

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.entries import Ending, Entries
-from elbmf.io.table import LabelledMatrix, compact, csr_from_pairs
+from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.lines import DelimitedText, cell_text, quoted
 from elbmf.io.text.naming import NameCodes
 
-__all__ = ["PairReader", "check_pair_names", "conflicting_pair", "pair_lines"]
+__all__ = ["PairReader", "check_pair_names", "pair_lines"]
 
 _COLUMNS = [Column("the row", "text"), Column("the column", "text"), Column("the value", "cell")]
 
 
 class PairReader:
-    """Reads the blocks of a file of pairs.
+    """Reads the blocks of a file of pairs, of two or three fields.
 
     Rows and columns come in the order in which they first appear.
-
-    Parameters
-    ----------
-    text : DelimitedText
-        The file.
-    fields : int
-        Fields of its first line.
     """
 
     def __init__(self, text: DelimitedText, fields: int) -> None:
@@ -47,30 +38,8 @@ class PairReader:
         self._fields = FieldReader(
             str(text.path), text.delimiter.encode(), _COLUMNS[:fields], _advice, quoting=True
         )
-        self._added: list[Entries] = []
         self._any = False
         self._any_values = fields == 2
-
-    def add(self, first_line: int, block: bytes) -> None:
-        """Append a block of lines that begins at a given line of the file."""
-        self._added.append(self.entries(first_line, block))
-
-    def table(self) -> LabelledMatrix:
-        """Return the matrix of all blocks that were added."""
-        ending = self.ending()
-        rows = np.concatenate([part.rows for part in self._added])
-        columns = np.concatenate([part.columns for part in self._added])
-        parts = [part.values for part in self._added if part.values is not None]
-        self._added.clear()
-        row_names, column_names = (names.names for names in self._names)
-        values = np.concatenate(parts) if parts else None
-        matrix, conflict = csr_from_pairs(rows, columns, values, ending.shape)
-        if conflict is not None:
-            raise conflicting_pair(
-                self.text.path, row_names[conflict[0]], column_names[conflict[1]]
-            )
-        csr = sparse.csr_array((compact(matrix.data), matrix.indices, matrix.indptr), ending.shape)
-        return LabelledMatrix(csr, row_names, column_names)
 
     def entries(self, first_line: int, block: bytes) -> Entries:
         """Return the entries of a block of lines that begins at a given line of the file."""
@@ -120,13 +89,6 @@ def _advice(field: int | None, text: str) -> tuple[str | Setting, ...]:
     )
 
 
-def conflicting_pair(path: Path, row: str, column: str) -> FileFormatError:
-    """Return the error of a pair that comes with different values."""
-    return FileFormatError(
-        f"{path}: the pair ({row!r}, {column!r}) comes with different values. Keep one of them."
-    )
-
-
 def check_pair_names(table: LabelledMatrix) -> None:
     """Raise where names do not identify rows and columns, as pairs need."""
     for kind, names in (("row", table.row_labels()), ("column", table.column_labels())):
@@ -141,16 +103,9 @@ def check_pair_names(table: LabelledMatrix) -> None:
 
 
 def pair_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
-    """Yield the lines of a file of pairs, the header first.
+    """Yield the lines of a file of pairs, the header first; names must be distinct and not empty.
 
     Rows and columns without entries do not appear in such a file.
-
-    Parameters
-    ----------
-    table : LabelledMatrix
-        What to write; its names must be distinct and not empty.
-    delimiter : str
-        The character between the fields.
     """
     check_pair_names(table)
     rows = quoted(table.row_labels(), delimiter)

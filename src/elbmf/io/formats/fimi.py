@@ -12,10 +12,10 @@ from typing import IO
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream
+from elbmf.io.entries import Ending, Entries, EntryStream, pairs_table
 from elbmf.io.files import count_lines, line_blocks, open_bytes
 from elbmf.io.formats.format import Format
-from elbmf.io.table import LabelledMatrix, csr_from_pairs
+from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.naming import NameCodes, Span
 
 __all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
@@ -27,38 +27,12 @@ _NOT_IN_ITEMS = frozenset(',;"\0')
 
 
 def read_fimi(path: Path) -> LabelledMatrix:
-    """Read a FIMI file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
-    stream = stream_fimi(path)
-    while True:
-        try:
-            block = next(stream)
-        except StopIteration as end:
-            ending: Ending = end.value
-            break
-        rows.append(block.rows)
-        columns.append(block.columns)
-    assert ending.column_order is not None
-    column_index = ending.column_order[np.concatenate(columns)]
-    values, _ = csr_from_pairs(np.concatenate(rows), column_index, None, ending.shape)
-    return LabelledMatrix(values, None, list(ending.column_names or ()))
+    """Read a FIMI file, gzipped or not."""
+    return pairs_table(path, stream_fimi(path))
 
 
 def stream_fimi(path: Path) -> EntryStream:
-    """Stream a FIMI file.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
+    """Stream a FIMI file, gzipped or not."""
     codes = ItemCodes(path)
     lines = 0
     repeated = False
@@ -86,13 +60,7 @@ def stream_fimi(path: Path) -> EntryStream:
 
 
 class ItemCodes:
-    """Numbers of items, in the order in which they first come.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    """
+    """Numbers of items, in the order in which they first come."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -157,15 +125,7 @@ def sorted_positions(names: list[str]) -> list[int]:
 
 
 def write_fimi(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a FIMI file; row names and columns without entries are left out.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write: only zeros and ones, and column names without blanks.
-    """
+    """Write a FIMI file; row names and columns without entries are left out."""
     values, names = table.values, table.column_labels()
     if not bool(np.all(values.data == 1)):
         raise InputError(

@@ -72,15 +72,7 @@ class Format:
         return {} if self.write is None else options_of(self.write)
 
     def check_options(self, given: Mapping[str, Any], *, action: str) -> None:
-        """Raise where an option does not belong to this format.
-
-        Parameters
-        ----------
-        given : mapping
-            The options the caller passed.
-        action : {"read", "write"}
-            What is to be done.
-        """
+        """Raise where an option does not belong to this format; the action is "read" or "write"."""
         known = self.read_options if action == "read" else self.write_options
         unknown = [option for option in given if option not in known]
         if unknown:

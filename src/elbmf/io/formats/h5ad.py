@@ -55,15 +55,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
-    """Read the matrix of a h5ad file: rows are observations, columns are variables.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    layer : str, optional
-        Name of a layer to read in place of X.
-    """
+    """Read the matrix X of a h5ad file or a layer: rows are observations, columns are variables."""
     with _opened(path) as file:
         values = _read_matrix(path, _matrix_node(path, file, layer), layer or "X")
         names = [_index(path, file, axis) for axis in ("obs", "var")]
@@ -71,15 +63,7 @@ def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
 
 
 def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
-    """Stream the matrix of a h5ad file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    layer : str, optional
-        Name of a layer to read in place of X.
-    """
+    """Stream the matrix X of a h5ad file, or a layer."""
     with _opened(path) as file:
         node = _matrix_node(path, file, layer)
         row_names, column_names = (_index(path, file, axis) for axis in ("obs", "var"))
@@ -193,15 +177,7 @@ def _strings(path: Path, node: Any, name: str) -> list[str]:
 
 
 def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a minimal h5ad file: X and the names, "0", "1", ... where there are none.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    """
+    """Write a minimal h5ad file: X and the names, "0", "1", ... where there are none."""
     h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
     values = table.values
     with h5py.File(stream, "w") as file:

@@ -37,12 +37,7 @@ class FolderTable(LabelledMatrix):
     Parameters
     ----------
     stored : DiskMatrix
-        The matrix.
-
-    Attributes
-    ----------
-    stored : DiskMatrix
-        The matrix.
+        The matrix; also an attribute.
     """
 
     stored: DiskMatrix
@@ -88,24 +83,12 @@ def is_matrix_folder(path: Path) -> bool:
 
 
 def read_folder(path: Path) -> FolderTable:
-    """Open a matrix folder.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    """
+    """Open a matrix folder."""
     return FolderTable(DiskMatrix(path))
 
 
 def stream_folder(path: Path) -> EntryStream:
-    """Stream a matrix folder.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    """
+    """Stream a matrix folder."""
     stored = read_folder(path).stored
     for pattern in filter(None, (stored, stored.missing)):
         for start in range(0, pattern.ones, ENTRIES_AT_ONCE):
@@ -117,15 +100,7 @@ def stream_folder(path: Path) -> EntryStream:
 
 
 def write_folder(path: Path, table: LabelledMatrix) -> None:
-    """Write a matrix folder.
-
-    Parameters
-    ----------
-    path : Path
-        The folder; one that was made like this is replaced.
-    table : LabelledMatrix
-        What to write: only zeros, ones and missing cells.
-    """
+    """Write a matrix of zeros, ones and missing cells; a folder made like this is replaced."""
     A = table.stored if isinstance(table, FolderTable) else BooleanMatrix.from_array(table.values)
     with writing(path):
         store(A, path, table.row_names, table.column_names, overwrite=True)

@@ -28,13 +28,7 @@ _ADVICE = "Check the file, or copy it again."
 
 
 def read_matrix_market(path: Path) -> LabelledMatrix:
-    """Read a Matrix Market file; a pattern becomes a boolean matrix.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
+    """Read a Matrix Market file, gzipped or not; a pattern becomes a boolean matrix."""
     from scipy.io import mmread
 
     first_line = _first_line(path)
@@ -69,13 +63,7 @@ def _first_line(path: Path) -> list[str]:
 
 
 def stream_matrix_market(path: Path) -> EntryStream:
-    """Stream a Matrix Market file; one that lists all cells, not entries, is read whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file, gzipped or not.
-    """
+    """Stream a Matrix Market file; one that lists all cells, not entries, is read whole."""
     kind = _first_line(path)
     if "coordinate" not in kind:
         return (yield from table_entries(read_matrix_market(path)))
@@ -148,15 +136,7 @@ def _odd_fields(block: bytes, count: int) -> dict[str, np.ndarray] | None:
 
 
 def write_matrix_market(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a Matrix Market file; the format has no place for names.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write; a boolean matrix becomes a pattern.
-    """
+    """Write a Matrix Market file, a boolean matrix as a pattern; there is no place for names."""
     from scipy.io import mmwrite
 
     values: Any = table.values

@@ -30,7 +30,7 @@ from elbmf.io.entries import (
 )
 from elbmf.io.files import open_raw, reading, reason
 from elbmf.io.formats.format import Format
-from elbmf.io.names import pack_names, unpack_names
+from elbmf.io.names import NAME_FIELDS, names_in, packed_names
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 
 __all__ = [
@@ -51,7 +51,6 @@ _SPARSE_PARTS = {
     "csc": ("indptr", "indices", "data"),
     "coo": ("row", "col", "data"),
 }
-_NAME_FIELDS = ("row_names", "column_names")
 
 
 @contextmanager
@@ -77,12 +76,7 @@ def _numpy_errors(path: Path, kind: str) -> Iterator[None]:
 def read_npz(path: Path, *, key: str | None = None) -> LabelledMatrix:
     """Read a npz file: a scipy sparse matrix, or a dense 2-d array, and names if it has them.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    key : str, optional
-        Which array to take; needed only where several have two dimensions.
+    ``key`` says which array to take; it is needed only where several have two dimensions.
     """
     # Opened here, since numpy leaves the file open when it turns out to be no archive.
     with (
@@ -94,7 +88,8 @@ def read_npz(path: Path, *, key: str | None = None) -> LabelledMatrix:
             matrix: Any = checked_sparse(sparse.load_npz(path))
         else:
             matrix = _only_matrix(path, archive, key)
-        names = [_names_in(archive, field) for field in _NAME_FIELDS]
+            _check_array(path, matrix.shape, matrix.dtype)
+        names = [names_in(archive, field) for field in NAME_FIELDS]
         return LabelledMatrix(matrix, *names)
 
 
@@ -114,21 +109,16 @@ def _only_matrix(path: Path, archive: Any, key: str | None) -> np.ndarray:
             raise InputError(
                 f"{path}: has no array {key!r}. Arrays it has: {', '.join(archive.files)}."
             )
-        return _checked_array(path, archive[key])
+        return archive[key]
     found = [name for name in archive.files if archive[name].ndim == 2]
     if len(found) == 1:
-        return _checked_array(path, archive[found[0]])
+        return archive[found[0]]
     arrays = ", ".join(f"{name} {archive[name].shape}" for name in archive.files) or "none"
     advice = "Choose one with the option key." if found else "Save a 2-d array or a sparse matrix."
     raise FileFormatError(
         f"{path}: expected a scipy sparse matrix or one array with 2 dimensions, found "
         f"{len(found)} such arrays. Arrays and their shapes: {arrays}. {advice}"
     )
-
-
-def _checked_array(path: Path, array: np.ndarray) -> np.ndarray:
-    _check_array(path, array.shape, array.dtype)
-    return array
 
 
 def _check_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -146,25 +136,8 @@ def _check_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> No
         )
 
 
-def _names_in(archive: Any, field: str) -> list[str] | None:
-    packed, offsets = f"{field}_utf8", f"{field}_offsets"
-    if packed in archive.files and offsets in archive.files:
-        return unpack_names(archive[packed], archive[offsets])
-    if field in archive.files and archive[field].dtype.kind == "U":
-        return [str(name) for name in archive[field].ravel()]
-    return None
-
-
 def stream_npz(path: Path, *, key: str | None = None) -> EntryStream:
-    """Stream a npz file; one that holds a dense array is read whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    key : str, optional
-        As in `read_npz`.
-    """
+    """Stream a npz file; one that holds a dense array is read whole."""
     with _numpy_errors(path, "npz"), open(path, "rb") as stream, ExitStack() as members:
         with np.load(stream, allow_pickle=False) as arrays:
             kind = arrays["format"].item() if key is None and "format" in arrays.files else ""
@@ -172,7 +145,7 @@ def stream_npz(path: Path, *, key: str | None = None) -> EntryStream:
             parts = _SPARSE_PARTS.get(kind, ("data",))
             if {"shape", *parts} <= set(arrays.files) and len(parts) == 3:
                 shape: tuple[int, ...] = tuple(arrays["shape"].tolist())
-                row_names, column_names = (_names_in(arrays, field) for field in _NAME_FIELDS)
+                row_names, column_names = (names_in(arrays, field) for field in NAME_FIELDS)
             else:
                 return (yield from table_entries(read_npz(path, key=key)))
         archive = members.enter_context(zipfile.ZipFile(stream))
@@ -224,15 +197,7 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 
 def write_npz(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a compressed npz file that ``scipy.sparse.load_npz`` reads, too.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    """
+    """Write a compressed npz file that ``scipy.sparse.load_npz`` reads, too."""
     values = table.values
     arrays: dict[str, Any] = {
         "format": np.array(b"csr"),
@@ -242,24 +207,15 @@ def write_npz(stream: IO[bytes], table: LabelledMatrix) -> None:
         "indptr": values.indptr,
         "_is_array": np.array(True),
     }
-    for field in _NAME_FIELDS:
-        names = getattr(table, field)
-        if names is not None:
-            arrays[f"{field}_utf8"], arrays[f"{field}_offsets"] = pack_names(names)
-    np.savez_compressed(stream, **arrays)
+    np.savez_compressed(stream, **arrays, **packed_names(table))
 
 
 def read_npy(path: Path) -> LabelledMatrix:
-    """Read a npy file that holds one 2-d array, a block of rows at a time.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Read a npy file that holds one 2-d array, a block of rows at a time."""
     with _numpy_errors(path, "npy"):
         # Only the header says whether mapping is possible: it is not for objects or no cells.
-        array = _checked_array(path, _mapped(path))
+        array = _mapped(path)
+        _check_array(path, array.shape, array.dtype)
         builder = CsrBuilder(array.shape[1])
         for piece in row_slices(*array.shape):
             builder.add(np.asarray(array[piece]))
@@ -267,13 +223,7 @@ def read_npy(path: Path) -> LabelledMatrix:
 
 
 def stream_npy(path: Path) -> EntryStream:
-    """Stream a npy file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Stream a npy file."""
     with _numpy_errors(path, "npy"), open_raw(path) as stream:
         shape, by_columns, dtype = _header(stream)
         _check_array(path, shape, dtype)
@@ -298,15 +248,7 @@ def _mapped(path: Path) -> np.ndarray:
 
 
 def write_npy(stream: IO[bytes], table: LabelledMatrix) -> None:
-    """Write a dense npy file, a block of rows at a time; the format has no place for names.
-
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    """
+    """Write a dense npy file, a block of rows at a time; the format has no place for names."""
     values = table.values
     descr = np.lib.format.dtype_to_descr(values.dtype)
     header = {"descr": descr, "fortran_order": False, "shape": table.shape}

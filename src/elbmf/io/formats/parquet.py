@@ -26,12 +26,13 @@ from elbmf.io.entries import (
     Ending,
     Entries,
     EntryStream,
+    conflicting_pair,
     dense_entries,
     row_slices,
     table_entries,
 )
 from elbmf.io.files import reading, reason
-from elbmf.io.formats.delimited_pairs import check_pair_names, conflicting_pair
+from elbmf.io.formats.delimited_pairs import check_pair_names
 from elbmf.io.formats.format import Format
 from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
 from elbmf.io.text.naming import NameCodes, Span
@@ -72,15 +73,7 @@ def opened_parquet(path: Path) -> Iterator[tuple[Any, Any]]:
 
 
 def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
-    """Read a parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    layout : {"auto", "wide", "pairs"}
-        One column of the file per column of the matrix, or one line per entry.
-    """
+    """Read a parquet file, with a column per column of the matrix or a line per entry."""
     with opened_parquet(path) as (pyarrow, file):
         if _has_pairs(path, pyarrow, file, layout):
             return _read_pairs(path, pyarrow, file, file.schema_arrow)
@@ -88,15 +81,7 @@ def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
 
 
 def stream_parquet(path: Path, *, layout: str = "auto") -> EntryStream:
-    """Stream a parquet file; pairs of anything but text and whole numbers are read whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    layout : {"auto", "wide", "pairs"}
-        As in `read_parquet`.
-    """
+    """Stream a parquet file; pairs of anything but text and whole numbers are read whole."""
     with opened_parquet(path) as (pyarrow, file):
         pairs = _has_pairs(path, pyarrow, file, layout)
         kinds = file.schema_arrow.types
@@ -310,15 +295,8 @@ class _Wide:
 def write_parquet(stream: IO[bytes], table: LabelledMatrix, *, layout: str = "wide") -> None:
     """Write a parquet file; columns without names are called "0", "1", ....
 
-    Parameters
-    ----------
-    stream : binary stream
-        Where to write.
-    table : LabelledMatrix
-        What to write.
-    layout : {"wide", "pairs"}
-        One column of the file per column of the matrix, with row names in a first column of text;
-        or columns row, column and, unless the matrix is boolean, value.
+    A wide one has row names in a first column of text; pairs have the columns row, column and,
+    unless the matrix is boolean, value.
     """
     if layout not in ("wide", "pairs"):
         raise InputError(f"layout must be one of 'wide', 'pairs', got {layout!r}.")

@@ -60,15 +60,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Fields:
-    """What was read of some lines.
-
-    Parameters
-    ----------
-    numbers : ndarray of float64, of shape (lines, columns of numbers)
-        NaN where a cell is missing.
-    texts : list of Span
-        For each column of texts.
-    """
+    """What was read of some lines: NaN where a number is missing, and each column of texts."""
 
     numbers: NDArray[np.float64]
     texts: list[Span]
@@ -89,14 +81,9 @@ class FieldReader:
         What to do about a file that is not like this, a sentence; or what gives the pieces of one,
         from the number of the bad field, from 0, or None for a bad line, and its text.
     line : int
-        Number of the first line that will be read.
+        Number of the line that comes next, now and as an attribute later.
     quoting : bool
         Whether fields may be in double quotes, and then contain delimiters and line ends.
-
-    Attributes
-    ----------
-    line : int
-        Number of the line that comes next.
 
     Examples
     --------
@@ -196,12 +183,7 @@ class FieldReader:
     def blocks(self, stream: IO[bytes], head: bytes = b"") -> Iterator[tuple[int, dict[str, Any]]]:
         """Read a stream to its end; yields for each block its first line and its values.
 
-        Parameters
-        ----------
-        stream : binary stream
-            The text.
-        head : bytes
-            Whole lines that were taken from it already, and are to be read first.
+        The head is whole lines that were taken from it already, and are read first.
         """
         for block in chain([head] if head else [], line_blocks(stream, quoting=self._quoting)):
             first = self.line
@@ -327,19 +309,7 @@ def _undoubled(texts: Span) -> Span:
 def header_fields(
     file: str, line: bytes, delimiter: bytes, needed: Sequence[str] = ()
 ) -> list[str]:
-    """Return the names of the columns in a header.
-
-    Parameters
-    ----------
-    file : str
-        What to call the file in messages.
-    line : bytes
-        The first line of the file.
-    delimiter : bytes
-        What stands between two names.
-    needed : sequence of str
-        Names that must be there.
-    """
+    """Return the names of the columns in the first line of a file; some must be there."""
     names = [
         name.decode("utf-8", "backslashreplace").strip().strip('"')
         for name in line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").split(delimiter)

@@ -129,14 +129,9 @@ def _sample_lines(text: str) -> list[str]:
 
 
 def guess_delimiter(text: str, preferred: str) -> str:
-    """Return the delimiter that cuts the first lines into equally many fields.
+    """Return the delimiter that cuts the first lines of a text into equally many fields.
 
-    Parameters
-    ----------
-    text : str
-        The beginning of the file.
-    preferred : str
-        What the format of the file suggests; kept unless another one fits and this does not.
+    What the format of the file suggests is kept unless another one fits and this does not.
     """
     lines = _sample_lines(text)
     candidates = [preferred, *(other for other in DELIMITERS if other != preferred)]
@@ -160,13 +155,7 @@ def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:
 
 
 class AmbiguousHeaderError(InputError):
-    """The first line has text among repeated 0/1 cells, above a 0/1 table: names, or a slip.
-
-    Parameters
-    ----------
-    text : str
-        The first cell that is no number.
-    """
+    """The first line has text among repeated 0/1 cells, above a 0/1 table: names, or a slip."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
@@ -220,15 +209,7 @@ def _counts_up_beside_binary(records: Sequence[Record]) -> bool:
 
 
 def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
-    """Apply the rules for a header to the first records of a file.
-
-    Parameters
-    ----------
-    sample : sequence of Record
-        The first records.
-    row_names : bool
-        Whether the first column holds row names.
-    """
+    """Apply the rules for a header to the first records of a file."""
     if _header_is_one_short(sample):
         return True
     skipped = 1 if row_names else 0

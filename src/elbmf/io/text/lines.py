@@ -81,13 +81,7 @@ def is_text(cell: str) -> bool:
 
 
 def parse_cell(cell: str) -> float:
-    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN.
-
-    Parameters
-    ----------
-    cell : str
-        The text of the cell, without the quotes around it.
-    """
+    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN."""
     text = cell.strip()
     if text.lower() in _BOOLEANS:
         return _BOOLEANS[text.lower()]
@@ -126,20 +120,9 @@ def decoded(
     encoding: str = "utf-8",
     advice: Sequence[str | Setting] = ("Save the file as UTF-8.",),
 ) -> str:
-    """Decode bytes of a file; where that fails, the error says in which line.
+    """Decode bytes of a file that begin at a line; where that fails, the error says in which line.
 
-    Parameters
-    ----------
-    file : str or Path
-        What to call the file.
-    first_line : int
-        The line in which the bytes begin.
-    data : bytes
-        The bytes.
-    encoding : str
-        Their encoding.
-    advice : sequence of str or Setting
-        What to do about a file in another encoding: the pieces of a sentence.
+    The advice is what to do about a file in another encoding: the pieces of a sentence.
     """
     try:
         return data.decode(encoding)
@@ -156,17 +139,7 @@ def decoded(
 
 @dataclass(frozen=True)
 class DelimitedText:
-    """How to take a delimited text file apart.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    delimiter : str
-        One ASCII character.
-    encoding : str
-        Encoding of the names.
-    """
+    """How to take a delimited text file apart: by one ASCII character, in an encoding."""
 
     path: Path
     delimiter: str

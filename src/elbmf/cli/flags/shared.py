@@ -1,20 +1,28 @@
-"""Flags about matrices and results, the same in all commands."""
+"""Flags that are the same in several commands: of matrices, results, and what is known of them."""
 
 import argparse
+from pathlib import Path
 from typing import Any, Literal
 
 from elbmf.cli.flags.declared import format_options
-from elbmf.cli.flags.parameters import Parameter, parameters_of
+from elbmf.cli.flags.parameters import parameters_of
 from elbmf.cli.parser import rare
 from elbmf.estimators.registry import METHODS
 
 __all__ = [
     "DATA",
+    "FIND",
+    "LOOK",
+    "OUTPUT",
+    "PAGE",
     "add_binarize",
     "add_format_options",
+    "add_label_column",
     "add_matrix",
     "add_n_jobs",
+    "add_name_matching",
     "add_reader_options",
+    "add_report",
     "add_result",
     "at_least_one",
     "given_options",
@@ -22,8 +30,11 @@ __all__ = [
     "reader_options",
 ]
 
-DATA = "data"
-"""Title of the flags about what is read."""
+DATA, FIND, LOOK, OUTPUT = "data", "what to find", "how hard to look", "output"
+"""Titles of flags that most people need."""
+
+PAGE = "report.html"
+"""What the report is called in the folder of its result."""
 
 
 def group_of(parser: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
@@ -39,15 +50,7 @@ def add_matrix(parser: argparse.ArgumentParser) -> None:
 
 
 def add_result(parser: argparse.ArgumentParser, data: str | None = None) -> None:
-    """Add a saved result and, after it, a matrix to look at together with it.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Where to add them.
-    data : str, optional
-        What the matrix is; none is taken if that is not said.
-    """
+    """Add a saved result and, if it is said what that is, a matrix to look at together with it."""
     parser.add_argument(
         "result", metavar="RESULT", help="folder that 'elbmf fit' or 'elbmf rank' saved"
     )
@@ -63,12 +66,7 @@ def add_result(parser: argparse.ArgumentParser, data: str | None = None) -> None
 def add_reader_options(parser: argparse.ArgumentParser, *, usual: bool = False) -> None:
     """Add the flags that say how to read a matrix; usually none is needed.
 
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Where to add them.
-    usual : bool
-        Whether the short help shows them.
+    The short help shows them if they are ``usual``.
     """
     group = parser.add_argument_group("reading the matrix")
     if not usual:
@@ -81,35 +79,16 @@ def add_reader_options(parser: argparse.ArgumentParser, *, usual: bool = False) 
     add_format_options(group, "reading")
 
 
-_KINDS: dict[str, tuple[Any, str]] = {
-    "int": (int, "INT"),
-    "float": (float, "X"),
-    "str": (str, "TEXT"),
-}
-
-
 def add_format_options(
     group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
 ) -> None:
-    """Add a flag for each option of a file format.
-
-    Parameters
-    ----------
-    group : argument group
-        Where to add them.
-    action : {"reading", "writing"}
-        What the options are for.
-    prefix : str
-        What their flags begin with.
-    """
+    """Add a flag for each option of a file format, with what their flags begin with."""
     for option in format_options(action).values():
         flag = f"--{prefix}{option.name}".replace("_", "-")
-        if option.kind == "bool":
-            switch = argparse.BooleanOptionalAction
-            group.add_argument(flag, action=switch, default=None, help=option.help)
-        else:
-            kind, metavar = _KINDS[option.kind]
-            group.add_argument(flag, type=kind, metavar=metavar, help=option.help)
+        kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
+        if option.is_switch:
+            kind = {"action": argparse.BooleanOptionalAction, "default": None}
+        group.add_argument(flag, **kind, help=option.description)
 
 
 def given_options(
@@ -128,7 +107,7 @@ def reader_options(args: argparse.Namespace) -> dict[str, Any]:
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
     """Add the flag that makes ones of large values, as methods describe it."""
-    how = _method_parameter("binarize")
+    how = next(each for each in parameters_of(METHODS["elbmf"]) if each.name == "binarize")
     parser.add_argument(
         *how.flags, type=how.parse, metavar=how.metavar, help=how.help(()).removesuffix(".") + note
     )
@@ -141,13 +120,51 @@ def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _method_parameter(name: str) -> Parameter:
-    return next(each for each in parameters_of(METHODS["elbmf"]) if each.name == name)
-
-
 def at_least_one(text: str) -> int:
     """Read a number of things of which there must be some."""
     count = int(text)
     if count < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
     return count
+
+
+def add_label_column(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that chooses among several labellings of a table."""
+    parser.add_argument(
+        "--column", metavar="NAME", help="which column has the labels (default: the second)"
+    )
+
+
+def add_name_matching(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say when a name in a set is that of a column."""
+    parser.add_argument(
+        "--ignore-case", action="store_true", help="in sets, Tp53 and TP53 are the same name"
+    )
+    parser.add_argument(
+        "--cut-at",
+        metavar="TEXT",
+        help="for sets, what comes from there on is no part of a column's name, e.g. '|' for "
+        "TP53|7157",
+    )
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that asks for a report of what is found."""
+    group_of(parser, OUTPUT).add_argument(
+        "--report",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        type=_page_name,
+        help=f"also make a page about it for a browser (default: {PAGE} in the folder)",
+    )
+
+
+def _page_name(text: str) -> str:
+    # The flag takes what follows it for its value, which may be DATA.
+    if text and Path(text).suffix.lower() != ".html":
+        raise argparse.ArgumentTypeError(
+            f"the name of a page must end in .html; got {text!r}. If no name is meant, put "
+            "--report last"
+        )
+    return text
