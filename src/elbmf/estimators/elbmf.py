@@ -2,8 +2,6 @@
 
 import copy
 import logging
-import os
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
@@ -14,15 +12,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.estimators.auto_rank import Refit
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.on_cluster import find_on_cluster, lent_by_cluster, read_on_cluster
 from elbmf.estimators.online import OnlineLearner, PartialFitMixin, SampleLearner
-from elbmf.estimators.relaxer import CONSTRAINTS, Relaxed, Relaxer
+from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
 from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
@@ -33,11 +30,9 @@ from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
 from elbmf.relaxation.rounding import project, round_by_loss
 from elbmf.relaxation.schedules import Annealed, Schedule
-from elbmf.relaxation.trace import TraceLevel
 from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
 from elbmf.search.portfolio import Portfolio, planned_runs, search_work
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import generator_of
 from elbmf.utils.tuning import TUNING
 
@@ -62,7 +57,8 @@ class _FiniteEffort(Interval):
         return "".join(map(str, self.parts))
 
 
-class ELBMF(PartialFitMixin, BooleanFactorizer):
+@estimator
+class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -83,12 +79,7 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
     extra_weight : float, default=1
         What a covered zero costs, when an uncovered one costs 1. Infinity allows no covered zero at
         all: a factorization from below.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
+    binarize
     effort : float, default=1
         How long to search for better components after that, in multiples of about the time that
         the relaxation takes; 0 for not at all. More effort never ends with a higher loss, and the
@@ -131,17 +122,10 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         number of ones, that counts as none.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
-    n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
-    memory_limit : float or str, optional
-        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
-        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
-    device : {"cpu", "cuda", "mps"}, optional
-        Do the epochs with torch on this device. By default, with our own kernels on the processor.
-    checkpoint : path, optional
-        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
-        when it is called again with the same data and parameters, to the same end. One that has
-        ended leaves its result there, until another fit is given the folder.
+    n_jobs
+    memory_limit
+    device
+    checkpoint
     checkpoint_every : int, default=20
         Epochs from one checkpoint to the next; in the search, about the time of so many. Fewer
         are written where they would take more than a twentieth of the time.
@@ -150,13 +134,10 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         it is a `State`, which has the relaxed factors, too. A true return value ends the fit, with
         the factors as they are, rounded. With ``refine``, a few turns of local search make the best
         of them, which take about as long as some ten epochs.
-    random_state : int, RandomState instance or None
-        Seed of the random start.
+    random_state
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_
-        As of every method, see `BooleanFactorizer`; of the best run.
     run_losses_ : list of int
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
@@ -167,9 +148,6 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         ``"reduction"`` (to the components asked for, where a run had more),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
-    n_rows_seen_, n_batches_ : int
-        Rows read and calls of `partial_fit`, only after it. Of the above there are then only
-        ``components_`` and ``n_components_``.
 
     Notes
     -----
@@ -196,7 +174,7 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BooleanFactorizer._parameter_constraints,
-        **CONSTRAINTS,
+        **RelaxationParameters._parameter_constraints,
         # A view: it has the names that are added later, too.
         "regularizer": [StrOptions(REGULARIZERS.keys()), Regularizer],
         "schedule": [Schedule, None],
@@ -206,54 +184,17 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
     }
 
-    def __init__(
-        self,
-        # What to find
-        n_components: int | Literal["auto"] = 10,
-        *,
-        extra_weight: float = 1.0,
-        binarize: Binarize = None,
-        # How hard to look
-        effort: float = 1.0,
-        time_limit: float | None = None,
-        refine: bool = True,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 500,
-        # The relaxation
-        regularizer: str | Regularizer = "elb",
-        schedule: Schedule | None = None,
-        init: Any = "auto",
-        tol: float = 1e-6,
-        trace: TraceLevel = "basic",
-        # Where and how it runs
-        n_jobs: int | None = None,
-        memory_limit: float | str | None = None,
-        device: str | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 20,
-        callback: Callable[[FitProgress], Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.extra_weight = extra_weight
-        self.binarize = binarize
-        self.effort = effort
-        self.time_limit = time_limit
-        self.refine = refine
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.regularizer = regularizer
-        self.schedule = schedule
-        self.init = init
-        self.tol = tol
-        self.trace = trace
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.callback = callback
-        self.random_state = random_state
+    # What to find
+    extra_weight: float = 1.0
+    # How hard to look
+    effort: float = 1.0
+    time_limit: float | None = None
+    refine: bool = True
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 500
+    # The relaxation
+    regularizer: str | Regularizer = "elb"
+    schedule: Schedule | None = None
 
     # --- data: in memory, on disk, or on a cluster ---
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol, Self
 
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
-from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.base import BooleanFactorizer, estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.search.online import Review, Stream
@@ -70,6 +70,7 @@ class SampleLearner:
         return self._stream.components.copy()
 
 
+@estimator
 class PartialFitMixin(BooleanFactorizer):
     """`partial_fit` for a method that has an `OnlineLearner`.
 
@@ -78,10 +79,9 @@ class PartialFitMixin(BooleanFactorizer):
     n_rows_seen_ : int
         Rows that the components were learned from; only after `partial_fit`.
     n_batches_ : int
-        Calls of `partial_fit`; only after it.
+        Calls of `partial_fit`; only after it. Of the others there are then only ``components_``
+        and ``n_components_``.
     """
-
-    n_features_in_: int
 
     @abstractmethod
     def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
@@ -141,5 +141,5 @@ class PartialFitMixin(BooleanFactorizer):
                 "rows without names of columns."
             )
         self.components_ = self._learner((0, self.n_features_in_)).widen(n_features)
-        self.n_features_in_ = n_features
+        self.n_features_in_: int = n_features
         return self

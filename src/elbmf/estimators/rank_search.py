@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.errors import InputError, Setting
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -51,6 +51,7 @@ class _Found(NamedTuple):
     factors: dict[int, Factors]
 
 
+@estimator
 class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     """Factorizations at many ranks, and the rank that a criterion chooses.
 
@@ -119,24 +120,13 @@ default="mdl"
         "callback": [callable, None],
     }
 
-    def __init__(
-        self,
-        estimator: BooleanFactorizer | None = None,
-        max_components: int = 30,
-        *,
-        criterion: str = "mdl",
-        every: bool | Literal["auto"] = "auto",
-        holdout: float | None = None,
-        checkpoint: Any = None,
-        callback: Callable[[RankProgress], Any] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_components = max_components
-        self.criterion = criterion
-        self.every = every
-        self.holdout = holdout
-        self.checkpoint = checkpoint
-        self.callback = callback
+    estimator: BooleanFactorizer | None = field(default=None, kw_only=False)
+    max_components: int = field(default=30, kw_only=False)
+    criterion: str = "mdl"
+    every: bool | Literal["auto"] = "auto"
+    holdout: float | None = None
+    checkpoint: Any = None
+    callback: Callable[[RankProgress], Any] | None = None
 
     def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
         """Search the ranks of X.

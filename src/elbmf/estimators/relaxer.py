@@ -5,11 +5,12 @@ with trace, stop rule, checkpoints and callback, is here.
 """
 
 import logging
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
-from elbmf.estimators.base import BooleanFactorizer, lent
+from elbmf.estimators.base import BooleanFactorizer, estimator, lent
 from elbmf.estimators.resuming import Begun, Session
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import memory_needed, paged
@@ -39,27 +40,78 @@ from elbmf.utils.sizes import SizeText, bytes_of
 from elbmf.utils.text import size_text
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["CONSTRAINTS", "Relaxed", "Relaxer", "relax_once"]
+__all__ = ["RelaxationParameters", "Relaxed", "Relaxer", "relax_once"]
 
 _LOG = logging.getLogger(__name__)
-
-CONSTRAINTS: dict[str, list[Any]] = {
-    "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "trace": [StrOptions(set(get_args(TraceLevel)))],
-    "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
-    "device": [StrOptions(DEVICES), None],
-    "checkpoint": [str, HasMethods("__fspath__"), None],
-    "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
-}
-"""The parameters of a method that relaxes, beside the common ones."""
 
 # Components to reckon with where their number is yet to be found.
 _RANK_UNKNOWN = 32
 
 # Of the memory that is free, what a fit of stored data may take where nothing is said.
 _SHARE_OF_MEMORY = 0.5
+
+
+@estimator
+class RelaxationParameters:
+    """What a method that relaxes takes beside the common parameters.
+
+    Parameters
+    ----------
+    init : {"auto", "svd", "random"} or (U, V), default="auto"
+        Positive parts of the leading singular vectors with a little noise, or uniform random
+        factors. ``"auto"`` is ``"svd"`` on up to ten million ones, else ``"random"``.
+
+        In Python also your own, of shapes (n, k) and (k, m).
+    max_iter : int, default=1500
+        Epochs at most.
+    tol : float, default=1e-6
+        Change of the loss, relative to the number of ones, that counts as none: after twenty
+        epochs without any, the run has converged.
+    trace : {"basic", "full"}, default="basic"
+        What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
+    callback : callable, optional
+        Called with a `FitProgress` after each epoch, which is a `State` and has the relaxed
+        factors; a true return value ends the fit at once, with the factors as they are, rounded.
+    memory_limit : float or str, optional
+        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
+        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
+    device : {"cpu", "cuda", "mps"}, optional
+        Do the epochs with torch on this device. By default, with our own kernels on the processor.
+    checkpoint : path, optional
+        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
+        when it is called again with the same data and parameters, to the same end. One that has
+        ended leaves its result there, until another fit is given the folder.
+    checkpoint_every : int, default=20
+        Epochs from one checkpoint to the next. Fewer are written where they would take more than
+        a twentieth of the time.
+    random_state : int, RandomState instance or None
+        Seed of the start.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Epochs done.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "trace": [StrOptions(set(get_args(TraceLevel)))],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
+        "device": [StrOptions(DEVICES), None],
+        "checkpoint": [str, HasMethods("__fspath__"), None],
+        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    init: Any = "auto"
+    max_iter: int = 1500
+    tol: float = 1e-6
+    trace: TraceLevel = "basic"
+    memory_limit: float | str | None = None
+    device: str | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: int = 20
 
 
 class Relaxed(NamedTuple):
@@ -109,7 +161,7 @@ class Relaxer:
 
     @classmethod
     def of(cls, method: Any, regularizer: Regularizer, schedule: Schedule) -> "Relaxer":
-        """Return that of a method with the parameters of `CONSTRAINTS`."""
+        """Return that of a method with `RelaxationParameters`."""
         return cls(
             regularizer,
             schedule,
@@ -238,7 +290,7 @@ def relax_once(
     Parameters
     ----------
     method : BooleanFactorizer
-        With the parameters of `CONSTRAINTS`.
+        With `RelaxationParameters`.
     relaxer : Relaxer
         That of the method.
     A : BooleanMatrix

@@ -19,10 +19,12 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from elbmf.utils.docstrings import entries, with_inherited
 
 __all__ = [
     "Declared",
@@ -79,37 +81,16 @@ def parse_parameters(docstring: str) -> dict[str, Declared]:
         When an entry does not keep to the grammar.
     """
     found: dict[str, Declared] = {}
-    for head, body in _entries(docstring):
+    for head, body in entries(docstring).values():
         names, colon, spec = head.partition(" : ")
         if not colon:
             raise ValueError(f"expected 'name : type', found {head!r}")
         types, words, default = _specified(spec)
-        blocks = "\n".join(body).strip().split("\n\n")
+        blocks = body.strip().split("\n\n")
         paragraphs = tuple(" ".join(block.split()) for block in blocks)
         for name in names.split(", "):
             found[name] = Declared(name, types, words, default, paragraphs)
     return found
-
-
-def _entries(docstring: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the first line and the others of each entry of the section."""
-    lines = iter(inspect.cleandoc(docstring).splitlines())
-    for line in lines:
-        if line == "Parameters" and set(next(lines, "")) == {"-"}:
-            break
-    entry: tuple[str, list[str]] | None = None
-    for line in lines:
-        if line and set(line) == {"-"}:
-            return  # what seemed to be an entry was the title of the next section
-        if line.startswith(" ") or not line:
-            if entry is not None:
-                entry[1].append(line.strip())
-        else:
-            if entry is not None:
-                yield entry
-            entry = (line, [])
-    if entry is not None:
-        yield entry
 
 
 def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
@@ -128,7 +109,7 @@ def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
 
 
 def declared_by(owner: str | Callable[..., Any]) -> list[Declared]:
-    """Return the parameters of a class, or the keyword-only ones of a function.
+    """Return the parameters of a class, or the keyword-only ones of a function, as documented.
 
     Parameters
     ----------
@@ -136,8 +117,7 @@ def declared_by(owner: str | Callable[..., Any]) -> list[Declared]:
         ``"module:name"``, of which only the source is read, or the thing itself.
     """
     docstring, names = _of_object(owner) if callable(owner) else _of_source(owner)
-    known = parse_parameters(docstring)
-    return [known[name] for name in names if name in known]
+    return [known for known in parse_parameters(docstring).values() if known.name in names]
 
 
 def _of_object(owner: Callable[..., Any]) -> tuple[str, list[str]]:
@@ -146,23 +126,53 @@ def _of_object(owner: Callable[..., Any]) -> tuple[str, list[str]]:
         keyword_only = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
         return owner.__doc__ or "", keyword_only
     documented = (each.__doc__ or "" for each in owner.__mro__)
-    docstring = next((each for each in documented if any(_entries(each))), "")
+    docstring = next((each for each in documented if entries(each)), "")
     return docstring, [each.name for each in parameters]
 
 
 def _of_source(place: str) -> tuple[str, list[str]]:
     module, _, name = place.partition(":")
-    found = (each for each in _parsed(module).body if isinstance(each, _NAMED))
+    tree = _parsed(module)
+    found = (each for each in tree.body if isinstance(each, _NAMED))
     node = next((each for each in found if each.name == name), None)
     docstring = "" if node is None else ast.get_docstring(node) or ""
     if isinstance(node, ast.FunctionDef):
         return docstring, [each.arg for each in node.args.kwonlyargs]
+    if node is not None and any(ast.unparse(each) == "estimator" for each in node.decorator_list):
+        return _of_estimator(tree, node)
     for each in [] if node is None else node.body:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__":
             arguments = [*each.args.args[1:], *each.args.kwonlyargs]
             return docstring, [argument.arg for argument in arguments]
     # Made elsewhere, or by a base: only the class itself can tell.
     return _of_object(getattr(importlib.import_module(module), name))
+
+
+def _of_estimator(tree: ast.Module, node: ast.ClassDef) -> tuple[str, list[str]]:
+    """Do what `elbmf.estimators.base.estimator` does: add what the class shares with its bases."""
+    homes = _homes(tree)
+    names = [
+        ast.unparse(each.target)
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and "ClassVar" not in ast.unparse(each.annotation)
+    ]
+    docstrings = []
+    for base in map(ast.unparse, node.bases):
+        if homes.get(base, "").startswith("elbmf."):
+            docstring, inherited = _of_source(f"{homes[base]}:{base}")
+            docstrings.append(docstring)
+            names += inherited
+    return with_inherited(ast.get_docstring(node) or "", docstrings, names), names
+
+
+def _homes(tree: ast.Module) -> dict[str, str]:
+    """Return the modules that names are imported from."""
+    return {
+        alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
 
 _NAMED = (ast.ClassDef, ast.FunctionDef)
@@ -228,12 +238,7 @@ def declared_formats() -> list[DeclaredFormat]:
     has added to the list come last.
     """
     tree = _parsed("elbmf.io.formats")
-    homes = {
-        alias.name: node.module
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
+    homes = _homes(tree)
     listed = _assigned(tree, "FORMATS")
     assert isinstance(listed, ast.Tuple)
     found = [_declared_format(homes[each], each) for each in map(ast.unparse, listed.elts)]

@@ -1,18 +1,16 @@
 """Sofa: two passes over a stream of rows, in memory that does not grow with them."""
 
 import time
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
 from elbmf.estimators.auto_rank import finished_factors
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.online import OnlineLearner, PartialFitMixin
 from elbmf.estimators.rivals.centers import Centers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -26,6 +24,7 @@ __all__ = ["Sofa"]
 _ROWS_AT_ONCE = 4096
 
 
+@estimator
 class Sofa(PartialFitMixin, BooleanFactorizer):
     """Boolean matrix factorization of a stream of rows.
 
@@ -41,9 +40,7 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
-        Number of components. ``"auto"`` chooses the number that gives the shortest description of
-        the data (MDL).
+    n_components
     max_centers : int, default=200
         Centres to keep at most.
     similarity : float, default=0.4
@@ -77,13 +74,10 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_
-        As of every method, see `BooleanFactorizer`. An iteration reads a block of rows;
-        ``history_`` has the rows read, the centres, and the similarity asked for after each.
-        After `partial_fit`, there are only ``components_`` and ``n_components_``.
-    n_rows_seen_, n_batches_ : int
-        Rows read and calls of `partial_fit`, only after it.
+    n_iter_ : int
+        Blocks of rows read.
+    history_ : dict of str to ndarray
+        The rows read, the centres, and the similarity asked for after each block.
 
     Notes
     -----
@@ -120,30 +114,10 @@ stages_
         "sketch_size": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 10,
-        *,
-        max_centers: int = 200,
-        similarity: float = 0.4,
-        theta: float = 0.6,
-        sketch_size: int = 10_000,
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_centers = max_centers
-        self.similarity = similarity
-        self.theta = theta
-        self.sketch_size = sketch_size
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_centers: int = 200
+    similarity: float = 0.4
+    theta: float = 0.6
+    sketch_size: int = 10_000
 
     def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
         if not hasattr(self, "_centers"):
