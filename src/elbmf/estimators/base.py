@@ -27,7 +27,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Refits, Steps
+from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
 from elbmf.utils.docstrings import with_inherited
 from elbmf.utils.progress import FitProgress
@@ -71,7 +71,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     true. What else it may say, each in one method:
 
     - `_weights`: what the two kinds of error cost;
-    - `_steps`: how to get from one number of components to the next;
+    - `_stepper`: how to get from one number of components to the next;
     - `_arranged`: the order of the components;
     - `_read`, `_lend` and `_describe`: how data comes in, where it lies during the fit, and how
       rows are described, for data that is not simply in memory.
@@ -252,9 +252,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Put the components in an order; as they are found by default."""
         return fitted
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
-        return Refits(Refit(self, A))
+        return Stepper(Refit(self, A))
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array
-from elbmf.ranks.kept import remove_steps
+from elbmf.ranks.step_folder import remove_steps
 from elbmf.relaxation.half_step import Rows
 from elbmf.utils.atomic import atomic_file, part_of
 
@@ -58,21 +58,11 @@ class DamagedCheckpointError(FileFormatError):
 
 
 class Checkpoint(NamedTuple):
-    """What a fit keeps of itself.
+    """What a fit keeps of itself."""
 
-    Parameters
-    ----------
-    facts : dict
-        As json can hold them; ``"finished"`` tells whether the fit has ended.
-    arrays : mapping of str to Rows
-        What is larger, by name.
-    damage : str
-        Why it is not the last one that was written, where a later one was.
-    """
-
-    facts: dict[str, Any]
-    arrays: Mapping[str, Rows]
-    damage: str = ""
+    facts: dict[str, Any]  # As json can hold them; ``"finished"`` tells whether the fit has ended
+    arrays: Mapping[str, Rows]  # What is larger, by name
+    damage: str = ""  # Why it is not the last one that was written, where a later one was
 
 
 class CheckpointFolder:

@@ -2,8 +2,10 @@
 
 import copy
 import logging
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -15,17 +17,21 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Placeholder, Setting
-from elbmf.estimators.auto_rank import Refit
+from elbmf.estimators.auto_rank import Refit, WarmStarts
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.on_cluster import find_on_cluster, lent_by_cluster, read_on_cluster
+from elbmf.estimators.on_cluster import (
+    lent_by_cluster,
+    naming_checkpoint,
+    read_on_cluster,
+    refined_on_cluster,
+)
 from elbmf.estimators.online import OnlineLearner, PartialFitMixin, SampleLearner
 from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
-from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
-from elbmf.ranks.path import Steps
+from elbmf.ranks.path import Stepper
 from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
 from elbmf.relaxation.rounding import project, round_by_loss
@@ -221,20 +227,25 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     def _found(self, A: Any, generator: np.random.Generator) -> FittedFactors:
         """Factorize, or do what an interrupted fit has left of that."""
         session = Session.of(self, A, generator)
-
-        def find() -> FittedFactors:
-            if not A.in_one_place:
-                return find_on_cluster(self, self._relaxer, A, generator, session)
-            return self._find(A, generator, session)
-
-        return session.conclude(find)
+        return session.conclude(lambda: self._find(A, generator, session))
 
     def _find(
         self, A: BooleanMatrix, generator: np.random.Generator, session: Session
     ) -> FittedFactors:
         """Relax in several runs, pool them, and search on from there."""
-        local = LocalSearch(A, self._weights(A.shape), self._threads) if self.refine else None
-        self._relax(A, generator, session, local)
+        weights = self._weights(A.shape)
+        if not A.in_one_place:
+            with naming_checkpoint(self.checkpoint):
+                self._relax(A, generator, session, partial(refined_on_cluster, self))
+            return _best(session.runs)
+        local = LocalSearch(A, weights, self._threads) if self.refine else None
+
+        def rounded(A: BooleanMatrix, relaxed: Relaxed, began: float) -> FittedFactors:
+            fitted = _rounded(relaxed, local)
+            fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
+            return fitted
+
+        self._relax(A, generator, session, rounded)
         if local is None:
             best = _best(session.runs)
         else:
@@ -259,15 +270,15 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         A: BooleanMatrix,
         generator: np.random.Generator,
         session: Session,
-        local: LocalSearch | None,
+        rounded: Callable[[Any, Relaxed, float], FittedFactors],
     ) -> None:
-        """Do the runs that the session has not seen yet."""
+        """Do the runs that the session has not seen yet, and round what each leads to."""
         weights, relaxer, plan = self._weights(A.shape), self._relaxer, self._plan(A)
         with relaxer.open(A, weights.relaxed) as engine:
             for run, (k, epochs) in islice(enumerate(plan, start=1), len(session.runs), None):
                 if session.runs_are_over:
                     break
-                if run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto"):
+                if self._starts_at_random(A, run):
                     relaxer = replace(relaxer, init="random")
                 relaxed = relaxer.relax(
                     A,
@@ -280,9 +291,13 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     run=run,
                     runs=len(plan),
                 )
-                fitted = _rounded(relaxed, local)
-                fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
-                session.keep_run(fitted)
+                session.keep_run(rounded(A, relaxed, session.began))
+
+    def _starts_at_random(self, A: BooleanMatrix, run: int) -> bool:
+        """Whether a run may not start from singular vectors."""
+        if not A.in_one_place:
+            return isinstance(self.init, str)
+        return run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto")
 
     def _plan(self, A: BooleanMatrix) -> list[tuple[int, int]]:
         """Return the components of each run, and its epochs at most."""
@@ -290,6 +305,8 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
             return [(self._rank, self.max_iter)]
         if self.n_init != "auto":
             return [(self._rank, self.max_iter)] * self.n_init
+        if not A.in_one_place:
+            return [(self._rank, self.max_iter)]
         return planned_runs(
             A,
             self._rank,
@@ -348,10 +365,10 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 
     # --- from rank to rank, and from batch to batch ---
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """From rank to rank by local search, or without refinement by starting anew."""
         if not self.refine:
-            return super()._steps(A)
+            return super()._stepper(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
 
         def parameters(rank: int) -> dict[str, Any]:
@@ -364,7 +381,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         def work(rank: int) -> float:
             return search_work(A, rank, self.max_iter, self.effort)
 
-        return WarmSteps(local, Refit(self, A, parameters), work, self.effort)
+        return WarmStarts(local, Refit(self, A, parameters), work, self.effort)
 
     def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
         """Learn from a sample of the rows, after a fit of those rows as its factors have them."""
@@ -404,7 +421,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 def _best(runs: list[FittedFactors]) -> FittedFactors:
     """Return the best run; a callback that ended another one ends the fit as well."""
     best = min(runs, key=lambda run: run.cost)
-    best.stages = {"rounding": best.cost}
+    best.stages = best.stages or {"rounding": best.cost}
     best.run_losses = [run.cost for run in runs]
     if runs[-1].was_stopped:
         best.stop_reason = "callback"

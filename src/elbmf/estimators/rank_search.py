@@ -19,8 +19,8 @@ from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
-from elbmf.ranks.kept import StepFolder
 from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
+from elbmf.ranks.step_folder import StepFolder
 from elbmf.utils.seeds import seed_of
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
@@ -147,18 +147,16 @@ default="mdl"
         A = method._read(X, missing, reset=True)
         self.n_features_in_ = method.n_features_in_
         seed, finished = self._finished(method, A)
-        path = RankPath(A, method._steps(A), seed, finished["all"], self.callback, method._threads)
-        hidden: RankPath | None = None
+
+        def path_of(
+            data: BooleanMatrix, known: FinishedSteps, observe: Callable[[RankProgress], Any] | None
+        ) -> RankPath:
+            return RankPath(data, method._stepper(data), seed, known, observe, method._threads)
+
+        path, hidden = path_of(A, finished["all"], self.callback), None
         if self.holdout is not None:
             masked = _with_hidden(A, self.holdout, seed)
-            hidden = RankPath(
-                masked,
-                method._steps(masked),
-                seed,
-                finished["hidden"],
-                self._observe_held_out,
-                method._threads,
-            )
+            hidden = path_of(masked, finished["hidden"], self._observe_held_out)
         try:
             self._walk(path)
             if hidden is not None:

@@ -128,36 +128,16 @@ class Relaxed(NamedTuple):
 
 @dataclass(frozen=True)
 class Relaxer:
-    """Runs of iPALM, each from a start until the stop rule or the callback ends it.
+    """Runs of iPALM, each from a start until the stop rule or the callback ends it."""
 
-    Parameters
-    ----------
-    regularizer : Regularizer
-        What is added to ‖A − UV‖².
-    schedule : Schedule
-        How strong that is, and what goes with it.
-    init : {"auto", "svd", "random"} or (U, V)
-        The start.
-    tol : float
-        Of the stop rule.
-    trace : {"basic", "full"}
-        What to record.
-    memory_limit : float, str or None
-        Above which data is worked on from the disk.
-    where : Where
-        Threads and device.
-    tell : callable
-        Told of each epoch; a true return value ends the run.
-    """
-
-    regularizer: Regularizer
-    schedule: Schedule
-    init: Any
-    tol: float
-    trace: TraceLevel
-    memory_limit: float | str | None
-    where: Where
-    tell: Callable[[FitProgress], bool]
+    regularizer: Regularizer  # What is added to ‖A − UV‖²
+    schedule: Schedule  # How strong that is, and what goes with it
+    init: Any  # The start
+    tol: float  # Of the stop rule
+    trace: TraceLevel  # What to record
+    memory_limit: float | str | None  # Above which data is worked on from the disk
+    where: Where  # Threads and device
+    tell: Callable[[FitProgress], bool]  # Told of each epoch; a true return value ends the run
 
     @classmethod
     def of(cls, method: Any, regularizer: Regularizer, schedule: Schedule) -> "Relaxer":

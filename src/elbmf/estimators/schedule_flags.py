@@ -29,22 +29,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Flag:
-    """A value of the relaxation that can be given as text.
+    """A value of the relaxation that can be given as text."""
 
-    Parameters
-    ----------
-    description : str
-        For the help.
-    least, below : float, optional
-        Bounds of a number, of which the second is not a value itself; there are none for a word.
-    choices : tuple of str
-        The words it may be.
-    """
-
-    description: str
+    description: str  # For the help
+    # Bounds of a number, of which the second is not a value itself; there are none for a word
     least: float | None = None
     below: float | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # The words it may be
 
 
 FLAGS = {

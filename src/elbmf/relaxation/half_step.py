@@ -62,17 +62,10 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class Iterate:
-    """A factor at some epoch, wherever its rows are.
+    """A factor at some epoch, wherever its rows are."""
 
-    Parameters
-    ----------
-    current : array-like of shape (rows, k)
-        The iterate.
-    previous : array-like of shape (rows, k), optional
-        The one before it, which inertia needs; the same as ``current`` if it is not given.
-    """
-
-    current: Rows
+    current: Rows  # The iterate
+    # The one before it, which inertia needs; the same as ``current`` if it is not given
     previous: Rows | None = None
 
 
@@ -99,21 +92,11 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """All that the other half of an epoch needs to know of a factor X.
+    """All that the other half of an epoch needs to know of a factor X."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (k, k)
-        XᵀX.
-    totals : ndarray of shape (k,)
-        Sum of each column.
-    tally : Tally
-        Boolean gap and flips.
-    """
-
-    gram: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    tally: Tally
+    gram: NDArray[np.float64]  # XᵀX; of shape (k, k)
+    totals: NDArray[np.float64]  # Sum of each column; of shape (k,)
+    tally: Tally  # Boolean gap and flips
 
     @classmethod
     def of(cls, rows: Floats, tally: Tally) -> "Summary":
@@ -237,29 +220,14 @@ def step_size(lipschitz_constant: float, beta: float, rule: StepRule) -> float:
 
 @dataclass(frozen=True)
 class HalfStep:
-    """Everything a half-step needs that is the same for every row.
+    """Everything a half-step needs that is the same for every row."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (k, k)
-        Gram matrix of the factor that stays fixed, padded.
-    step : float
-        Step size along the gradient.
-    strength : Strength
-        Arguments of the proximal operator.
-    regularizer : Regularizer
-        Gives the proximal operator.
-    beta : float
-        Inertia.
-    scale : ndarray of shape (k,), optional
-        Factor by which each column is multiplied beforehand.
-    """
-
-    gram: Floats
-    step: float
-    strength: Strength
-    regularizer: Regularizer
-    beta: float
+    gram: Floats  # Gram matrix of the factor that stays fixed, padded; of shape (k, k)
+    step: float  # Step size along the gradient
+    strength: Strength  # Arguments of the proximal operator
+    regularizer: Regularizer  # Gives the proximal operator
+    beta: float  # Inertia
+    # Factor by which each column is multiplied beforehand; of shape (k,)
     scale: Floats | None = None
 
     def point(self, factor: Factor, rows: slice, out: Floats) -> Floats:

@@ -75,24 +75,12 @@ _LINES_PER_BYTE_SLAB = 1 << 12
 
 @dataclass(frozen=True)
 class Reweighed:
-    """Cells that weigh more or less than 1.
+    """Cells that weigh more or less than 1."""
 
-    Parameters
-    ----------
-    indptr : ndarray of int64
-        Where each line starts in ``indices``.
-    indices : ndarray of integers
-        The resident rows of the cells.
-    value : int
-        What the plain storage holds there: 1 for ones, 0 for missing cells.
-    excess : float
-        w − 1, their weight less that of all other cells.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.integer[Any]]
-    value: int
-    excess: float
+    indptr: NDArray[np.int64]  # Where each line starts in ``indices``
+    indices: NDArray[np.integer[Any]]  # The resident rows of the cells
+    value: int  # What the plain storage holds there: 1 for ones, 0 for missing cells
+    excess: float  # w − 1, their weight less that of all other cells
 
 
 class Slab(ABC):
@@ -279,27 +267,14 @@ class ComplementSlab(Slab):
 
 @dataclass(frozen=True)
 class SlabbedMatrix:
-    """A Boolean matrix as slabs.
+    """A Boolean matrix as slabs."""
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    ones : int
-        Number of ones, ‖A‖₁ = ‖A‖².
-    streamed_axis : int
-        0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident.
-    slabs : tuple of Slab
-        In the order in which their sums are added up.
-    heaviest : float
-        An upper bound of the weights of all cells.
-    """
-
-    shape: tuple[int, int]
-    ones: int
+    shape: tuple[int, int]  # Rows and columns
+    ones: int  # Number of ones, ‖A‖₁ = ‖A‖²
+    # 0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident
     streamed_axis: int
-    slabs: tuple[Slab, ...]
-    heaviest: float = 1.0
+    slabs: tuple[Slab, ...]  # In the order in which their sums are added up
+    heaviest: float = 1.0  # An upper bound of the weights of all cells
 
     @property
     def reweighed(self) -> bool:

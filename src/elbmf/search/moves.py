@@ -56,22 +56,15 @@ _WORK_PER_COPIED_LINE = 8
 
 
 class Place(NamedTuple):
-    """Where a search is, before one of its rounds.
+    """Where a search is, before one of its rounds."""
 
-    Parameters
-    ----------
-    best, current : PackedFactors
-        The best so far, and those that moves are made on; often they are the same object.
-    left : int or None
-        Random rounds without a gain until moves are held to help no more; None while all moves
-        are tried.
-    work, least : int
-        Work done, and the least cost told.
-    """
-
+    # The best so far, and those that moves are made on; often they are the same object
     best: PackedFactors
     current: PackedFactors
+    # Random rounds without a gain until moves are held to help no more; None while all moves are
+    # tried
     left: int | None
+    # Work done, and the least cost told
     work: int
     least: int
 

@@ -95,27 +95,15 @@ class RowSample:
 
 @dataclass(frozen=True)
 class Review:
-    """How components are reviewed on a sample.
+    """How components are reviewed on a sample."""
 
-    Parameters
-    ----------
-    k : int
-        Components to have.
-    relax : callable
-        Finds factors of a matrix, with a generator.
-    work : callable
-        What a search for better components of a matrix may take, see `Search`.
-    weights : Weights
-        What the two kinds of error cost.
-    n_jobs : int, optional
-        Threads. All cores by default; no result depends on it.
-    """
-
-    k: int
+    k: int  # Components to have
+    # Finds factors of a matrix, with a generator
     relax: Callable[[BooleanMatrix, np.random.Generator], tuple[Bools, Bools]]
+    # What a search for better components of a matrix may take, see `Search`
     work: Callable[[BooleanMatrix], float]
-    weights: Weights
-    n_jobs: int | None = None
+    weights: Weights  # What the two kinds of error cost
+    n_jobs: int | None = None  # Threads. All cores by default; no result depends on it.
 
     def of(
         self, sample: RowSample, V: Bools, generator: np.random.Generator, *, relaxing: bool

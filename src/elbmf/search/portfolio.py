@@ -84,32 +84,16 @@ class Memory(Protocol):
 
 @dataclass
 class Portfolio:
-    """Runs of one fit, and the search on from them.
+    """Runs of one fit, and the search on from them."""
 
-    Parameters
-    ----------
-    local : LocalSearch
-        The data, and the coordinate descent on it.
-    k : int
-        Components to end with.
-    generator : numpy.random.Generator
-        For the choice of moves.
-    work : float
-        What the search may take, about in nanoseconds, see `search_work`.
-    began : float
-        When the fit began, as of `time.perf_counter`.
-    time_limit : float, optional
-        Seconds from then on until which to search, in place of ``work``.
-    tell : callable
-        Told of the progress; a true return value ends the search.
-    """
-
-    local: LocalSearch
-    k: int
-    generator: np.random.Generator
-    work: float
-    began: float
+    local: LocalSearch  # The data, and the coordinate descent on it
+    k: int  # Components to end with
+    generator: np.random.Generator  # For the choice of moves
+    work: float  # What the search may take, about in nanoseconds, see `search_work`
+    began: float  # When the fit began, as of `time.perf_counter`
+    # Seconds from then on until which to search, in place of ``work``
     time_limit: float | None = None
+    # Told of the progress; a true return value ends the search
     tell: Callable[[FitProgress], bool] = lambda report: False
 
     def improve(self, runs: list[FittedFactors], memory: Memory) -> FittedFactors:

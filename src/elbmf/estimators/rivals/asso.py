@@ -22,7 +22,7 @@ from elbmf.estimators.rivals.kernels.associations import (
     rows_that_gain,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
-from elbmf.ranks.path import Nested, Steps
+from elbmf.ranks.path import Nested, Stepper
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import available_cores, over_ranges
 
@@ -133,7 +133,7 @@ class Asso(BooleanFactorizer):
         _LOG.info("costs by threshold: %s", costs)
         return fitted_greedily(found[best], stopped=stopped)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first components of the next, with the same threshold."""
         return prefixes(self, A, lambda rank: list(self._by_choice(A, rank)[0].values()))
 

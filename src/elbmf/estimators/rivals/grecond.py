@@ -12,7 +12,7 @@ from elbmf.estimators.auto_rank import fitted_greedily, prefixes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Nested, Steps
+from elbmf.ranks.path import Nested, Stepper
 from elbmf.search.kernels.lines import pack_lines_into_words
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
@@ -78,7 +78,7 @@ class GreConD(BooleanFactorizer):
         nested, stopped = self._concepts(A, most)
         return fitted_greedily(nested, stopped=stopped)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first concepts of the next."""
         return prefixes(self, A, lambda rank: [self._concepts(A, rank)[0]])
 

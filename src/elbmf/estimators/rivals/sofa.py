@@ -14,7 +14,7 @@ from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.online import OnlineLearner, PartialFitMixin
 from elbmf.estimators.rivals.centers import Centers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Factors, Refits, Steps
+from elbmf.ranks.path import Factors, Stepper
 from elbmf.search.local import describe
 from elbmf.utils.progress import FitProgress
 
@@ -141,9 +141,9 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
             reason = "n_components" if found == self._rank else "no gain"
         return FittedFactors(U, V, blocks, reason, history)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first clusters of the next, and describes the rows anew by them."""
-        return Refits(_FirstClusters(self, A))
+        return Stepper(_FirstClusters(self, A))
 
     def _new_centers(self, n_columns: int) -> Centers:
         return Centers(n_columns, self.max_centers, self.similarity, self.theta, self.sketch_size)
@@ -177,7 +177,7 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
 
 class _FirstClusters:
-    """Factors of any rank after one first pass, see `Refits`."""
+    """Factors of any rank after one first pass, see `Stepper`."""
 
     def __init__(self, method: Sofa, A: BooleanMatrix) -> None:
         self._method = method

@@ -25,6 +25,7 @@ from elbmf.utils.aligned import aligned_empty
 
 __all__ = [
     "Engine",
+    "Pool",
     "Product",
     "SlabEngine",
     "TreeSum",
@@ -125,6 +126,51 @@ class Workspace:
         """Room for the two arrays that a half-step computes on its way."""
         first, second = self._scratch
         return first[:rows], second[:rows]
+
+
+class Pool:
+    """Memory for the products and the work of a sweep, used again in every sweep.
+
+    There are as many products as are in use at a time: by the slabs that are visited, and by sums
+    that wait for others. All are free when another sweep begins, for what the last one handed back
+    has been taken in then.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._sweep = -1
+        self._products: list[Product] = []
+        self._free: list[Product] = []
+        self._workspaces: list[Workspace] = []
+
+    def product(self, number: int, like: Floats, residual: bool) -> Product:
+        """Lend a product for a sweep."""
+        with self._lock:
+            if number != self._sweep:
+                self._sweep, self._free = number, self._products.copy()
+            if self._free:
+                return self._free.pop()
+            parts = (aligned_empty(like.shape, like.dtype) for _ in range(1 + residual))
+            self._products.append(Product(*parts))
+            return self._products[-1]
+
+    def workspace(self, slab: Slab, like: Floats) -> Workspace:
+        """Lend room for a slab."""
+        with self._lock:
+            for position, workspace in enumerate(self._workspaces):
+                if workspace.rows >= slab.lines_at_once(like.shape[1]):
+                    return self._workspaces.pop(position)
+        return Workspace(slab.lines_at_once(like.shape[1]), like)
+
+    def free(self, product: Product) -> None:
+        """Take back a product."""
+        with self._lock:
+            self._free.append(product)
+
+    def free_workspace(self, workspace: Workspace) -> None:
+        """Take back room."""
+        with self._lock:
+            self._workspaces.append(workspace)
 
 
 class Engine(ABC):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from elbmf.errors import ClusterError
-from elbmf.relaxation.engines.cluster.hold import Failure
+from elbmf.relaxation.engines.cluster.holder import Failure
 
 __all__ = ["Connection"]
 
@@ -121,14 +121,14 @@ class Connection:
             workers = self.client.scheduler_info()["workers"]
         return any(workers.get(each, {}).get("status") == "paused" for each in addresses)
 
-    def asked(self, hold: Any, method: str, address: str, *arguments: Any) -> Any:
+    def asked(self, holder: Any, method: str, address: str, *arguments: Any) -> Any:
         """Call a method of what a worker holds, and wait for the answer as `answer` does."""
-        return self.answer(self.call(hold, method, *arguments), address)
+        return self.answer(self.call(holder, method, *arguments), address)
 
-    def call(self, hold: Any, method: str, *arguments: Any) -> Any:
+    def call(self, holder: Any, method: str, *arguments: Any) -> Any:
         """Call a method of what a worker holds; None if it is known already that it is gone."""
         try:
-            return getattr(hold, method)(*arguments)
+            return getattr(holder, method)(*arguments)
         except RuntimeError:
             return None
 

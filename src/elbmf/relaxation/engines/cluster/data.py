@@ -16,9 +16,9 @@ from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.matrix.protocol import Bools, Matrix
-from elbmf.relaxation.engines.cluster.fleet import Fleet
-from elbmf.relaxation.engines.cluster.hold import Held
+from elbmf.relaxation.engines.cluster.holder import HeldSlab
 from elbmf.relaxation.engines.cluster.sources import Blocks, Folder, Source
+from elbmf.relaxation.engines.cluster.workers import Workers
 from elbmf.relaxation.slabs import longer_side, worthwhile_edges
 
 __all__ = ["DaskMatrix", "is_distributed"]
@@ -53,7 +53,7 @@ class DaskMatrix(Matrix):
         Where it is cut.
     slab_lines : list of slice
         The lines of each slab.
-    fleet : Fleet
+    workers : Workers
         The workers.
 
     See Also
@@ -70,7 +70,7 @@ class DaskMatrix(Matrix):
     ) -> None:
         self.column_names = None if column_names is None else list(column_names)
         self.streamed_axis = source.axis
-        self.fleet = Fleet(client, source)
+        self.workers = Workers(client, source)
         try:
             self._note(source)
         except BaseException:
@@ -78,7 +78,7 @@ class DaskMatrix(Matrix):
             raise
 
     def _note(self, source: Source) -> None:
-        readings = [self.fleet.readings[number] for number in range(source.count)]
+        readings = [self.workers.readings[number] for number in range(source.count)]
         edges = np.cumsum([0, *(reading.lines for reading in readings)])
         self.edges = tuple(edges.tolist())
         self.slab_lines = [slice(*pair) for pair in pairwise(self.edges)]
@@ -168,7 +168,7 @@ class DaskMatrix(Matrix):
 
     def fingerprint(self) -> str:
         """Return a text that differs for matrices that differ, or are cut elsewhere."""
-        found = [list(self.shape), self.edges, list(self.fleet.ask(_fingerprint).values())]
+        found = [list(self.shape), self.edges, list(self.workers.ask(_fingerprint).values())]
         return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
     def sum_over_pieces(
@@ -180,7 +180,7 @@ class DaskMatrix(Matrix):
     ) -> T:
         """Count something in every slab on the workers, and add it up; see `Matrix`."""
         streamed, resident = (U, V.T) if self.streamed_axis == 0 else (V.T, U)
-        total: T = self.fleet.ask(
+        total: T = self.workers.ask(
             _count,
             count,
             np.ascontiguousarray(resident),
@@ -204,11 +204,11 @@ class DaskMatrix(Matrix):
                 "Rows are described one by one, but the matrix is cut along its columns. Open it "
                 "again, with streamed_axis=0."
             )
-        return np.concatenate(list(self.fleet.ask(_map_rows, function, arguments).values()))
+        return np.concatenate(list(self.workers.ask(_map_rows, function, arguments).values()))
 
     def close(self) -> None:
         """Have the workers release the matrix."""
-        self.fleet.close()
+        self.workers.close()
 
     def __enter__(self) -> Self:
         return self
@@ -217,15 +217,15 @@ class DaskMatrix(Matrix):
         self.close()
 
 
-def _fingerprint(held: Held) -> str:
+def _fingerprint(held: HeldSlab) -> str:
     return held.piece.fingerprint()
 
 
-def _count(held: Held, count: Callable[..., Any], resident: Bools, lines: Bools) -> Any:
+def _count(held: HeldSlab, count: Callable[..., Any], resident: Bools, lines: Bools) -> Any:
     return count(held.piece, lines, np.ascontiguousarray(resident.T), 1)
 
 
-def _map_rows(held: Held, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _map_rows(held: HeldSlab, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return function(held.piece, *arguments, 1)
 
 

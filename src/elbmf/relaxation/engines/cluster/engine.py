@@ -36,15 +36,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _SlabsElsewhere(SlabbedMatrix):
-    """A matrix whose slabs are not here.
+    """A matrix whose slabs are not here."""
 
-    Parameters
-    ----------
-    cells_with_weights : bool
-        Whether any cell has another weight than 1.
-    """
-
-    cells_with_weights: bool = False
+    cells_with_weights: bool = False  # Whether any cell has another weight than 1
 
     @property
     def reweighed(self) -> bool:
@@ -79,7 +73,7 @@ class _FactorElsewhere:
             first, last = max(low, lines.start), min(high, lines.stop)
             if first < last:
                 own = slice(first - lines.start, last - lines.start)
-                answer = self._A.fleet.ask(rows, self._which, own, numbers=[number])
+                answer = self._A.workers.ask(rows, self._which, own, numbers=[number])
                 found[first - low : last - low] = answer[number]
         return found
 
@@ -141,7 +135,7 @@ class DaskEngine(Engine):
             cut_out: Any = [None if part is None else part[own] for part in parts]
             return Iterate(*cut_out), slice(None)
 
-        self._A.fleet.begin(
+        self._A.workers.begin(
             begin,
             self._weight_of_ones,
             storage_density(self._A),
@@ -156,7 +150,7 @@ class DaskEngine(Engine):
         self._sweeps += 1
         # Kept until all workers have copies of what comes of it; the caller's will change.
         kept = resident.copy()
-        visited = self._A.fleet.change(
+        visited = self._A.workers.change(
             sweep, self._sweeps, kept, ahead, step, self.matrix.reweighed, fold=add_visits
         )
         return visited.product, visited.summary
@@ -164,7 +158,7 @@ class DaskEngine(Engine):
     def excess_loss(self, resident: Floats) -> float:  # noqa: D102
         if not self.matrix.reweighed:
             return 0.0
-        losses: dict[int, float] = self._A.fleet.ask(excess_loss, resident)
+        losses: dict[int, float] = self._A.workers.ask(excess_loss, resident)
         return sum(losses.values())
 
     def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
@@ -172,7 +166,7 @@ class DaskEngine(Engine):
         return list(self._pool.map(function, *arguments))
 
     def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
-        return np.concatenate(list(self._A.fleet.ask(apply, function).values()))
+        return np.concatenate(list(self._A.workers.ask(apply, function).values()))
 
     @property
     def iterate(self) -> Iterate:  # noqa: D102

@@ -19,30 +19,20 @@ from elbmf.errors import FileFormatError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
 from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.relaxation.engines.cluster.hold import Failure, held_by
+from elbmf.relaxation.engines.cluster.holder import Failure, holder_at
 
 __all__ = ["Blocks", "Folder", "Reading", "Source"]
 
 
 class Reading(NamedTuple):
-    """What is known of a slab that was read.
+    """What is known of a slab that was read."""
 
-    Parameters
-    ----------
-    number : int
-        Which slab.
-    lines : int
-        How many lines it has.
-    ones, missing : int
-        Its ones and missing cells.
-    bad : tuple, optional
-        Entries that are not 0/1, as `NotBooleanError` takes them, counted within the slab.
-    """
-
-    number: int
-    lines: int
+    number: int  # Which slab
+    lines: int  # How many lines it has
+    # Its ones and missing cells
     ones: int = 0
     missing: int = 0
+    # Entries that are not 0/1, as `NotBooleanError` takes them, counted within the slab
     bad: tuple[Any, ...] | None = None
 
 
@@ -70,24 +60,12 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Folder(Source):
-    """A matrix folder that workers reach by the same path.
+    """A matrix folder that workers reach by the same path."""
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    axis : int
-        The side that is streamed.
-    edges : sequence of int
-        Where it is cut.
-    n_resident : int
-        Length of the other side.
-    """
-
-    path: Path
-    axis: int
-    edges: Sequence[int]
-    n_resident: int
+    path: Path  # The folder
+    axis: int  # The side that is streamed
+    edges: Sequence[int]  # Where it is cut
+    n_resident: int  # Length of the other side
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -111,27 +89,13 @@ class Folder(Source):
 
 @dataclass(frozen=True)
 class Blocks(Source):
-    """Blocks of a Dask array or data frame.
+    """Blocks of a Dask array or data frame."""
 
-    Parameters
-    ----------
-    blocks : list of list of Delayed
-        The blocks of each slab.
-    masks : list of list of Delayed, optional
-        Of the missing cells.
-    axis : int
-        The side that is streamed.
-    n_resident : int
-        Length of the other side.
-    binarize : float, optional
-        As `BooleanMatrix.from_array` has it.
-    """
-
-    blocks: list[list[Any]]
-    masks: list[list[Any]] | None
-    axis: int
-    n_resident: int
-    binarize: float | None
+    blocks: list[list[Any]]  # The blocks of each slab
+    masks: list[list[Any]] | None  # Of the missing cells
+    axis: int  # The side that is streamed
+    n_resident: int  # Length of the other side
+    binarize: float | None  # As `BooleanMatrix.from_array` has it
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -171,7 +135,7 @@ def _read_lines(
         return Failure(FileFormatError(message), message)
     except Exception as error:
         return Failure.of(error)
-    held_by(fit, address).take(number, piece)
+    holder_at(fit, address).take(number, piece)
     return _reading(number, piece)
 
 
@@ -195,7 +159,7 @@ def _read_blocks(
         piece = _piece(A.shape[1 - axis], A.lines(axis), missing)
     except Exception as error:
         return Failure.of(error)
-    held_by(fit, address).take(number, piece)
+    holder_at(fit, address).take(number, piece)
     return _reading(number, piece)
 
 
