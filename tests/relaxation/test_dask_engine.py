@@ -33,7 +33,6 @@ from elbmf.relaxation.engines.cluster.placement import (
     tree_runs,
 )
 from elbmf.relaxation.half_step import Iterate
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.rounding import project
 from elbmf.relaxation.schedules import Annealed
@@ -42,6 +41,7 @@ from elbmf.relaxation.starts import uniform_start
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import refine
 from elbmf.search.on_cluster import ClusterSearch
+from epochs import ipalm
 from waiting import wait_until
 
 da = pytest.importorskip("dask.array")

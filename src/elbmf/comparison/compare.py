@@ -14,7 +14,7 @@ from elbmf.comparison.entrants import Methods, entrants
 from elbmf.comparison.race import Rules, Track
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting
-from elbmf.estimators.given import read_matrix
+from elbmf.estimators.reading import read_matrix
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

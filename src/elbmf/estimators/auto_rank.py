@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,71 +40,41 @@ class _Stopped(Exception):
         self.factors = factors
 
 
+@dataclass
 class Refit:
-    """A method that factorizes one matrix at any rank, from nothing.
+    """A method that factorizes one matrix at any rank, from nothing."""
 
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method and its parameters.
-    A : BooleanMatrix
-        The data.
-    parameters : callable
-        Returns parameters to set at a rank.
-
-    Attributes
-    ----------
-    n_iter : int
-        Iterations that took so far.
-    """
-
-    def __init__(
-        self,
-        method: "BooleanFactorizer",
-        A: BooleanMatrix,
-        parameters: Callable[[int], dict[str, Any]] = lambda rank: {},
-    ) -> None:
-        self._method = method
-        self._A = A
-        self._parameters = parameters
-        self.n_iter = 0
+    method: "BooleanFactorizer"
+    A: BooleanMatrix
+    # Returns parameters to set at a rank
+    parameters: Callable[[int], dict[str, Any]] = lambda rank: {}
+    n_iter: int = 0  # Iterations that took so far
 
     def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
         """Factorize at a rank."""
-        model = copy.copy(self._method)
-        model.set_params(n_components=rank, **self._parameters(rank))
+        model = copy.copy(self.method)
+        model.set_params(n_components=rank, **self.parameters(rank))
         if hasattr(model, "checkpoint"):
             # What is kept of a search over ranks are its steps, of which this fit is one.
             model.checkpoint = None
-        fitted = model._factorize(self._A, generator)
+        fitted = model._factorize(self.A, generator)
         self.n_iter += fitted.n_iter
-        factors = finished_factors(model, self._A, fitted)
+        factors = finished_factors(model, self.A, fitted)
         if fitted.was_stopped:
             raise _Stopped(factors)
         return factors
 
 
 class WarmStarts(Stepper):
-    """Steps that start from the factors of a neighbouring rank.
-
-    Parameters
-    ----------
-    local : LocalSearch
-        The data and the descent.
-    refit : callable
-        Factorizes at a given rank with a given generator.
-    work : callable
-        What the search of a fit at a given rank may take.
-    effort : float
-        As of the fits.
-    """
+    """Steps that start from the factors of a neighbouring rank."""
 
     def __init__(
         self,
-        local: LocalSearch,
+        local: LocalSearch,  # The data and the descent
+        # Factorizes at a given rank with a given generator
         refit: Callable[[int, np.random.Generator], Factors],
-        work: Callable[[int], float],
-        effort: float,
+        work: Callable[[int], float],  # What the search of a fit at a given rank may take
+        effort: float,  # As of the fits
     ) -> None:
         super().__init__(refit)
         self._local = local
@@ -162,20 +133,13 @@ def finished_factors(
 
 
 def prefixes(
-    method: "BooleanFactorizer", A: BooleanMatrix, find: Callable[[int], Sequence[Nested]]
+    method: "BooleanFactorizer",
+    A: BooleanMatrix,
+    # Returns one or several sequences of so many components, of which each rank takes the one that
+    # costs least there
+    find: Callable[[int], Sequence[Nested]],
 ) -> Prefixes:
-    """Return the steps of a method whose components do not depend on how many follow.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method.
-    A : BooleanMatrix
-        The data.
-    find : callable
-        Returns one or several sequences of so many components, of which each rank takes the one
-        that costs least there.
-    """
+    """Return the steps of a method whose components do not depend on how many follow."""
 
     def finish(U: Bools, V: Bools) -> Factors:
         return finished_factors(method, A, FittedFactors(U, V))

@@ -68,20 +68,17 @@ class Checkpoint(NamedTuple):
 class CheckpointFolder:
     """The checkpoints of one fit.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    fit : dict
-        What tells the fit from others: data and parameters.
-
     Raises
     ------
     InputError
         If nothing can be written there.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], fit: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],  # Made if it is not there
+        fit: dict[str, Any],  # What tells the fit from others: data and parameters
+    ) -> None:
         self.folder = Path(folder)
         self._fit = json.loads(json.dumps(fit, default=str))
         try:

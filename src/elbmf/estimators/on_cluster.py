@@ -26,17 +26,7 @@ __all__ = ["lent_by_cluster", "naming_checkpoint", "read_on_cluster", "refined_o
 
 
 def read_on_cluster(method: Any, X: Any, missing: Any, *, reset: bool) -> DaskMatrix:
-    """Validate input of a method on the workers whose it is.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method.
-    X, missing : Dask array, Dask data frame or DaskMatrix
-        The input.
-    reset : bool
-        Whether it is to be fitted.
-    """
+    """Validate input of a method on the workers whose it is, to be fitted if ``reset`` is true."""
     if reset:
         _require_feasible(method)
     # A data frame of Dask has an empty one of pandas, with the names.
@@ -114,20 +104,13 @@ def naming_checkpoint(checkpoint: Any) -> Iterator[None]:
         ) from error
 
 
-def refined_on_cluster(method: Any, A: DaskMatrix, relaxed: Relaxed, began: float) -> FittedFactors:
-    """Round the factors of the last epoch, and refine them, on the workers.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        With the parameters of `ELBMF`.
-    A : DaskMatrix
-        The data.
-    relaxed : Relaxed
-        What a run has led to.
-    began : float
-        When the fit began, as of `time.perf_counter`.
-    """
+def refined_on_cluster(
+    method: Any,  # With the parameters of `ELBMF`
+    A: DaskMatrix,
+    relaxed: Relaxed,  # What a run has led to
+    began: float,  # When the fit began, as of `time.perf_counter`
+) -> FittedFactors:
+    """Round the factors of the last epoch, and refine them, on the workers."""
     state, reason = relaxed.state, relaxed.reason
     search = ClusterSearch(A, project(state.resident.values), project, method._weights(A.shape))
     stages = {"rounding": search.cost}

@@ -1,6 +1,7 @@
 """The part of a method that learns from rows as they come, a few at a time."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from elbmf.boolean.product import Bools
@@ -39,20 +40,12 @@ class OnlineLearner(Protocol):
         """Let rows have more columns, all zero in the rows so far; return the components."""
 
 
+@dataclass
 class SampleLearner:
-    """Components from a sample of the rows, reviewed now and then.
+    """Components from a sample of the rows, reviewed now and then."""
 
-    Parameters
-    ----------
-    stream : Stream
-        The sample, and the components so far.
-    review : Review
-        How to choose components of a sample.
-    """
-
-    def __init__(self, stream: Stream, review: Review) -> None:
-        self._stream = stream
-        self._review = review
+    _stream: Stream  # The sample, and the components so far
+    _review: Review  # How to choose components of a sample
 
     @property
     def n_rows(self) -> int:

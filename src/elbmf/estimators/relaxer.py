@@ -178,34 +178,18 @@ class Relaxer:
         self,
         A: BooleanMatrix,
         engine: Engine,
+        # Components, and epochs at most
         k: int,
         epochs: int,
         generator: np.random.Generator,
-        session: Session,
+        session: Session,  # Where the run may have begun, and where it is kept
         *,
-        weight_of_ones: float = 1.0,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs where a zero weighs 1
+        # Which run it is, and of how many
         run: int = 1,
         runs: int = 1,
     ) -> Relaxed:
-        """Iterate from one start until the stop rule or the callback says so.
-
-        Parameters
-        ----------
-        A : BooleanMatrix
-            The data.
-        engine : Engine
-            That of the data.
-        k, epochs : int
-            Components, and epochs at most.
-        generator : numpy.random.Generator
-            For the start.
-        session : Session
-            Where the run may have begun, and where it is kept.
-        weight_of_ones : float
-            ω, what a one weighs where a zero weighs 1.
-        run, runs : int
-            Which run it is, and of how many.
-        """
+        """Iterate from one start until the stop rule or the callback says so."""
         schedule = self.schedule.over(epochs)
         trace = Trace(A, self.trace, self.where.n_jobs, weight_of_ones)
         stop = StopRule(self.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
@@ -220,10 +204,6 @@ class Relaxer:
             begun.Vt,
             schedule=schedule,
             regularizer=self.regularizer,
-            beta=schedule.beta,
-            balance=schedule.balance,
-            step=schedule.step,
-            dtype=np.dtype(schedule.dtype),
             epoch=begun.epoch,
             seconds=begun.seconds,
         )
@@ -259,27 +239,14 @@ class Relaxer:
 
 
 def relax_once(
-    method: BooleanFactorizer,
+    method: BooleanFactorizer,  # With `RelaxationParameters`
     relaxer: Relaxer,
     A: BooleanMatrix,
     generator: np.random.Generator,
+    # Makes Boolean factors of the last iterates
     rounded: Callable[[BooleanMatrix, State], tuple[Bools, Bools]],
 ) -> FittedFactors:
-    """Factorize by one run that stays relaxed until its end, and round what it leaves.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        With `RelaxationParameters`.
-    relaxer : Relaxer
-        That of the method.
-    A : BooleanMatrix
-        The data.
-    generator : numpy.random.Generator
-        For the start.
-    rounded : callable
-        Makes Boolean factors of the last iterates.
-    """
+    """Factorize by one run that stays relaxed until its end, and round what it leaves."""
     session = Session.of(method, A, generator)
 
     def find() -> FittedFactors:

@@ -54,16 +54,11 @@ _IMMATERIAL = frozenset(
 )
 
 
-def identity(method: "BooleanFactorizer", A: BooleanMatrix) -> dict[str, Any]:
-    """Return what tells a fit from others, but for the seed: data and parameters.
-
-    Parameters
-    ----------
-    method : estimator
-        Its parameters; a function among them counts by its name.
-    A : BooleanMatrix
-        The data.
-    """
+def identity(
+    method: "BooleanFactorizer",  # Its parameters; a function among them counts by its name
+    A: BooleanMatrix,
+) -> dict[str, Any]:
+    """Return what tells a fit from others, but for the seed: data and parameters."""
     parameters = flat_parameters(method)
     return {
         "version": __version__,
@@ -101,17 +96,6 @@ class Begun(NamedTuple):
 class Session:
     """One fit, or what is left of it after another has begun it.
 
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-        That of the fit; brought to where the other had left it.
-    folder : CheckpointFolder, optional
-        Where to keep what there is to keep; nothing is kept by default.
-    every : int
-        Epochs from one checkpoint to the next.
-    repeats : bool
-        Whether a fit that has ended counts as begun: it would lead to the same again.
-
     Attributes
     ----------
     runs : list of FittedFactors
@@ -128,10 +112,12 @@ class Session:
 
     def __init__(
         self,
-        generator: np.random.Generator,
+        generator: np.random.Generator,  # That of the fit; brought to where the other had left it
+        # Where to keep what there is to keep; nothing is kept by default
         folder: CheckpointFolder | None = None,
-        every: int = 1,
+        every: int = 1,  # Epochs from one checkpoint to the next
         *,
+        # Whether a fit that has ended counts as begun: it would lead to the same again
         repeats: bool = False,
     ) -> None:
         self._generator = generator
@@ -228,16 +214,12 @@ class Session:
         """Which run the search goes on from, and where it is, if it had begun."""
         return self._place
 
-    def keeper(self, run: int, epoch: float) -> Callable[[Place], None] | None:
-        """Return what keeps the place of a search, after as much work as epochs are kept after.
-
-        Parameters
-        ----------
-        run : int
-            Position of the run that the search goes on from.
-        epoch : float
-            About the work of an epoch.
-        """
+    def keeper(
+        self,
+        run: int,  # Position of the run that the search goes on from
+        epoch: float,  # About the work of an epoch
+    ) -> Callable[[Place], None] | None:
+        """Return what keeps the place of a search, after as much work as epochs are kept after."""
         if self._folder is None:
             return None
         due = -np.inf

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.kernels.patterns import PADDING, mark_common, transpose_pattern
-from elbmf.matrix.checksums import checksums_of
+from elbmf.matrix.array_files import checksums_of
 from elbmf.matrix.protocol import Bools, Matrix
 
 __all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "as_matrix", "canonical", "tell_ones"]

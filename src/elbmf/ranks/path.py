@@ -75,15 +75,14 @@ class Stepper:
     """How a method gets from rank to rank: here by starting anew at each.
 
     What else it can do, it says in the other methods; None leaves a step to a fit.
-
-    Parameters
-    ----------
-    refit : callable
-        Factorizes at a given rank with a given generator; it may count its iterations, as
-        ``n_iter``.
     """
 
-    def __init__(self, refit: Callable[[int, np.random.Generator], Factors]) -> None:
+    def __init__(
+        self,
+        # Factorizes at a given rank with a given generator; it may count its iterations, as
+        # ``n_iter``
+        refit: Callable[[int, np.random.Generator], Factors],
+    ) -> None:
         self.fit = refit
 
     @property
@@ -129,20 +128,14 @@ class Prefixes(Stepper):
     """Steps of a method that finds one component after the other, and never changes one.
 
     It runs once, at the highest rank; lower ranks take its first components.
-
-    Parameters
-    ----------
-    find : callable
-        Returns sequences of a given number of components; a rank takes the first of those that
-        cost least there.
-    finish : callable
-        Makes of U and V the factors of a rank.
     """
 
     def __init__(
         self,
+        # Returns sequences of a given number of components; a rank takes the first of those that
+        # cost least there
         find: Callable[[int], Sequence[Nested]],
-        finish: Callable[[Bools, Bools], Factors],
+        finish: Callable[[Bools, Bools], Factors],  # Makes of U and V the factors of a rank
     ) -> None:
         super().__init__(self._first)
         self._find = find

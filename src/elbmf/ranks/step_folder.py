@@ -32,20 +32,17 @@ class OtherSearchError(OtherWorkError):
 class StepFolder(MutableMapping[PathStep, Factors | None]):
     """A mapping that lives in a folder, a file for each step.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    note : dict
-        What the steps depend on: data and parameters.
-
     Raises
     ------
     OtherSearchError
         If the folder has the steps of another search.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], note: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],  # Made if it is not there
+        note: dict[str, Any],  # What the steps depend on: data and parameters
+    ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(note, indent=2, sort_keys=True, default=str)

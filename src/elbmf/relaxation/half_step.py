@@ -123,29 +123,16 @@ def padded_width(n_components: int) -> int:
 
 
 class Factor:
-    """One factor as a tall array, a row for each row or column of the data.
-
-    Parameters
-    ----------
-    start : Iterate
-        The initial iterate.
-    dtype : dtype
-        float32 or float64.
-    inertia : bool
-        Keep the last iterate but one.
-    allocate : callable
-        Makes an array of zeros, of a shape and a type.
-    rows : slice
-        Which rows of the iterate to have; all by default.
-    """
+    """One factor as a tall array, a row for each row or column of the data."""
 
     def __init__(
         self,
-        start: Iterate,
+        start: Iterate,  # The initial iterate
         dtype: Any,
-        inertia: bool,
+        inertia: bool,  # Keep the last iterate but one
+        # Makes an array of zeros, of a shape and a type
         allocate: Callable[[tuple[int, ...], Any], NDArray[Any]] = aligned_zeros,
-        rows: slice = _ALL,
+        rows: slice = _ALL,  # Which rows of the iterate to have; all by default
     ) -> None:
         length, self.n_components = start.current.shape
         low, high, _ = rows.indices(length)
@@ -238,21 +225,13 @@ class HalfStep:
         return out
 
     def apply(
-        self, factor: Factor, rows: slice, product: Floats, scratch: tuple[Floats, Floats]
+        self,
+        factor: Factor,  # Changed in place
+        rows: slice,  # Which of its rows
+        product: Floats,  # Their product with the data, P; overwritten
+        scratch: tuple[Floats, Floats],  # Room for intermediate results, each like ``product``
     ) -> Tally:
-        """Replace some rows of a factor by their new iterate.
-
-        Parameters
-        ----------
-        factor : Factor
-            Changed in place.
-        rows : slice
-            Which of its rows.
-        product : ndarray
-            Their product with the data, P; overwritten.
-        scratch : pair of ndarray
-            Room for intermediate results, each like ``product``.
-        """
+        """Replace some rows of a factor by their new iterate."""
         current = factor.current[rows]
         number = current.dtype.type
         nothing = current[:0]

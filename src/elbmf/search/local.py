@@ -215,16 +215,11 @@ def work_in(workspaces: Iterable[Workspace]) -> int:
     return sum(int(workspace.work[0]) for workspace in workspaces)
 
 
-def negligible_gain(A: Any, n_components: int) -> int:
-    """Return the gain in cost below which another turn is not worth its time; often 0.
-
-    Parameters
-    ----------
-    A : object
-        Has the numbers of its ``cells`` and ``ones``.
-    n_components : int
-        Of the factors.
-    """
+def negligible_gain(
+    A: Any,  # Has the numbers of its ``cells`` and ``ones``
+    n_components: int,  # Of the factors
+) -> int:
+    """Return the gain in cost below which another turn is not worth its time; often 0."""
     return int(_NEGLIGIBLE * A.ones) if A.cells * n_components > _LARGE else 0
 
 

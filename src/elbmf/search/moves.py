@@ -70,29 +70,16 @@ class Place(NamedTuple):
 
 
 class Search:
-    """Moves on Boolean factors until the work or the time is used up.
-
-    Parameters
-    ----------
-    local : LocalSearch
-        The data and the descent.
-    generator : numpy.random.Generator
-        For the choice of moves.
-    most_work : float
-        Work to do, about in nanoseconds of one thread.
-    deadline : float
-        Time, as of `time.perf_counter`, at which to end in any case.
-    observe : callable, optional
-        Called after every round with the least cost so far and the share of the work that is done;
-        a true return value ends the search.
-    """
+    """Moves on Boolean factors until the work or the time is used up."""
 
     def __init__(
         self,
-        local: LocalSearch,
-        generator: np.random.Generator,
-        most_work: float,
-        deadline: float = np.inf,
+        local: LocalSearch,  # The data and the descent
+        generator: np.random.Generator,  # For the choice of moves
+        most_work: float,  # Work to do, about in nanoseconds of one thread
+        deadline: float = np.inf,  # Time, as of `time.perf_counter`, at which to end in any case
+        # Called after every round with the least cost so far and the share of the work that is
+        # done; a true return value ends the search
         observe: Callable[[int, float], Any] | None = None,
     ) -> None:
         self.local = local

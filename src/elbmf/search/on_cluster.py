@@ -35,17 +35,6 @@ _MOST_TURNS = 20
 class ClusterSearch:
     """Rounded factors on a cluster, and the descent from there.
 
-    Parameters
-    ----------
-    A : DaskMatrix
-        The data, whose workers hold the relaxed streamed factor.
-    resident : ndarray of bool, of shape (resident, k)
-        The other factor, rounded.
-    project : callable
-        Rounds the streamed factor.
-    weights : Weights
-        What the two kinds of error cost.
-
     Attributes
     ----------
     resident : ndarray of bool
@@ -56,10 +45,10 @@ class ClusterSearch:
 
     def __init__(
         self,
-        A: DaskMatrix,
-        resident: Bools,
-        project: Callable[[Floats], Bools],
-        weights: Weights,
+        A: DaskMatrix,  # The data, whose workers hold the relaxed streamed factor
+        resident: Bools,  # The other factor, rounded
+        project: Callable[[Floats], Bools],  # Rounds the streamed factor
+        weights: Weights,  # What the two kinds of error cost
     ) -> None:
         self.A = A
         self.resident = resident
@@ -145,20 +134,13 @@ class _Improved(NamedTuple):
 
 
 class _Rounded:
-    """Lines and the components they are in.
-
-    Parameters
-    ----------
-    piece : BooleanMatrix
-        The data, a row for each line.
-    memberships : ndarray of uint64
-        The components of each line, packed.
-    pending : ndarray of bool, optional
-        Lines to be looked at in any case; all by default.
-    """
+    """Lines and the components they are in."""
 
     def __init__(
-        self, piece: BooleanMatrix, memberships: Words, pending: Bools | None = None
+        self,
+        piece: BooleanMatrix,  # The data, a row for each line
+        memberships: Words,  # The components of each line, packed
+        pending: Bools | None = None,  # Lines to be looked at in any case; all by default
     ) -> None:
         self.lines = lines_of(piece, 0)
         self.memberships = memberships

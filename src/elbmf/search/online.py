@@ -34,13 +34,6 @@ class RowSample:
     Every row draws a random number, and those with the least are kept: as many as there is room
     for.
 
-    Parameters
-    ----------
-    n_columns : int
-        Length of the rows.
-    generator : numpy.random.Generator
-        For the draws.
-
     Attributes
     ----------
     rows : BooleanMatrix
@@ -49,7 +42,11 @@ class RowSample:
         Rows that have passed.
     """
 
-    def __init__(self, n_columns: int, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        n_columns: int,  # Length of the rows
+        generator: np.random.Generator,  # For the draws
+    ) -> None:
         self.n_seen = 0
         self.rows = _empty(n_columns)
         self._generator = generator
@@ -149,13 +146,6 @@ class Review:
 class Stream:
     """Components of the rows that have passed.
 
-    Parameters
-    ----------
-    n_columns : int
-        Length of the rows.
-    generator : numpy.random.Generator
-        For the sample, the relaxations and the search.
-
     Attributes
     ----------
     components : ndarray of bool, of shape (k, m)
@@ -164,7 +154,11 @@ class Stream:
         What is kept of the rows.
     """
 
-    def __init__(self, n_columns: int, generator: np.random.Generator) -> None:
+    def __init__(
+        self,
+        n_columns: int,  # Length of the rows
+        generator: np.random.Generator,  # For the sample, the relaxations and the search
+    ) -> None:
         self.components = np.zeros((0, n_columns), dtype=np.bool_)
         self.sample = RowSample(n_columns, generator)
         self._generator = generator
@@ -197,23 +191,18 @@ class Stream:
         self.sample.widen(n_columns)
 
 
-def pay_elsewhere(A: BooleanMatrix, U: Bools, V: Bools, weights: Weights | None = None) -> Bools:
+def pay_elsewhere(
+    A: BooleanMatrix,  # The sample
+    U: Bools,
+    V: Bools,  # Its factors
+    weights: Weights | None = None,  # What the two kinds of error cost; both 1 by default
+) -> Bools:
     """Tell which components would pay in rows that are like those of a sample, but not in it.
 
     A component that is a row of the sample pays in that row, and may in no other. So every row is
     set against what the columns of a component would be without it: those that the votes of all
     other members are for. A row votes where no other component covers it. Copies of a row have one
     vote, unless there are many.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The sample.
-    U : ndarray of bool, of shape (n, k)
-    V : ndarray of bool, of shape (k, m)
-        Its factors.
-    weights : Weights, optional
-        What the two kinds of error cost; both 1 by default.
 
     Returns
     -------

@@ -25,21 +25,15 @@ __all__ = ["Memory", "Portfolio", "epoch_work", "planned_runs", "search_work"]
 
 
 def planned_runs(
-    A: BooleanMatrix, k: int, epochs: int, *, refine: bool, quick_runs: bool
+    A: BooleanMatrix,
+    # Components that are asked for, and epochs to spend
+    k: int,
+    epochs: int,
+    *,
+    refine: bool,  # Whether the runs will be pooled
+    quick_runs: bool,  # Whether runs of fewer epochs are whole runs, too
 ) -> list[tuple[int, int]]:
-    """Return the components of each run, and its epochs at most, when nothing is said of them.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data.
-    k, epochs : int
-        Components that are asked for, and epochs to spend.
-    refine : bool
-        Whether the runs will be pooled.
-    quick_runs : bool
-        Whether runs of fewer epochs are whole runs, too.
-    """
+    """Return the components of each run, and its epochs at most, when nothing is said of them."""
     if not quick_runs or A.ones > TUNING.ones_for_several_runs:
         return [(k, epochs)]
     if not refine:

@@ -1,6 +1,7 @@
 """Sofa: two passes over a stream of rows, in memory that does not grow with them."""
 
 import time
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -192,12 +193,12 @@ class _FirstClusters:
         return finished_factors(method, A, FittedFactors(U, V))
 
 
+@dataclass
 class _Clusters:
     """Clusters of the rows that have passed, as components."""
 
-    def __init__(self, centers: Centers, rank: int) -> None:
-        self._centers = centers
-        self._rank = rank
+    _centers: Centers
+    _rank: int
 
     @property
     def n_rows(self) -> int:

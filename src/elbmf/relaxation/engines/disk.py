@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from elbmf.matrix.on_disk import PagedMatrix
 from elbmf.matrix.paging import expect, forget
 from elbmf.matrix.protocol import Matrix
-from elbmf.relaxation.engines.base import Engine, Pool, Product, TreeSum, Where, visit
+from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, visit
+from elbmf.relaxation.engines.buffers import Pool
 from elbmf.relaxation.engines.memory import MemoryEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
 from elbmf.relaxation.slabs import Slab, cut
@@ -25,22 +26,15 @@ Floats = NDArray[np.floating[Any]]
 
 
 class DiskEngine(MemoryEngine):
-    """Visits slabs that are mapped from files; gives the same bits as the engine in memory.
-
-    Parameters
-    ----------
-    A : PagedMatrix
-        The data.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
-    n_jobs : int, optional
-        Threads. All cores by default.
-    """
+    """Visits slabs that are mapped from files; gives the same bits as the engine in memory."""
 
     priority = 1
 
     def __init__(
-        self, A: PagedMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
+        self,
+        A: PagedMatrix,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs in the loss where a zero weighs 1
+        n_jobs: int | None = None,  # Threads. All cores by default.
     ) -> None:
         super().__init__(cut(A, weight_of_ones), n_jobs)
         self._allocate = A.allocate

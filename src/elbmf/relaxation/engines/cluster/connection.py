@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from elbmf.errors import ClusterError
@@ -19,22 +20,13 @@ _PATIENCE = 2.0
 _WAIT = 30.0
 
 
+@dataclass
 class Connection:
-    """Asks workers, and never waits for one that is gone.
+    """Asks workers, and never waits for one that is gone."""
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The connection as Dask has it.
-    advice : callable
-        Returns what to do where the memory of workers is too small.
-    """
-
-    def __init__(self, client: Any, advice: Callable[[], str]) -> None:
-        self.client = client
-        self._advice = advice
-        # Whether there were ever any workers.
-        self._had = False
+    client: Any  # The connection as Dask has it
+    _advice: Callable[[], str]  # Returns what to do where the memory of workers is too small
+    _had: bool = False  # Whether there were ever any workers
 
     def present(self, *, wait: bool = False) -> dict[str, int]:
         """Return the threads of the workers that are there; of some, if waiting helps.
@@ -71,15 +63,12 @@ class Connection:
                 )
             time.sleep(0.2)
 
-    def answer(self, call: Any, *addresses: str) -> Any:
+    def answer(
+        self,
+        call: Any,  # What is to be answered; None if it could not even be asked
+        *addresses: str,
+    ) -> Any:
         """Wait for an answer; None if one of the workers it depends on is gone.
-
-        Parameters
-        ----------
-        call : future or None
-            What is to be answered; None if it could not even be asked.
-        *addresses : str
-            The workers.
 
         Raises
         ------

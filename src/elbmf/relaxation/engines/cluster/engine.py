@@ -45,26 +45,14 @@ class _SlabsElsewhere(SlabbedMatrix):
         return self.cells_with_weights
 
 
+@dataclass
 class _FactorElsewhere:
-    """The rows of an iterate, which are fetched when they are asked for.
+    """The rows of an iterate, which are fetched when they are asked for."""
 
-    Parameters
-    ----------
-    A : DaskMatrix
-        Who holds them.
-    n_components : int
-        Their width.
-    which : {"current", "previous"}
-        Which iterate.
-    dtype : dtype
-        Of the numbers.
-    """
-
-    def __init__(self, A: DaskMatrix, n_components: int, which: str, dtype: Any) -> None:
-        self.shape = (A.edges[-1], n_components)
-        self._A = A
-        self._which = which
-        self._dtype = dtype
+    shape: tuple[int, ...]
+    _A: DaskMatrix  # Who holds them
+    _which: str  # "current" or "previous"
+    _dtype: Any
 
     def __getitem__(self, wanted: slice) -> Floats:
         low, high, _ = wanted.indices(self.shape[0])
@@ -79,22 +67,15 @@ class _FactorElsewhere:
 
 
 class DaskEngine(Engine):
-    """Lets workers visit their slabs; gives the same bits as the engine in memory.
-
-    Parameters
-    ----------
-    A : DaskMatrix
-        The data.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
-    n_jobs : int, optional
-        Threads for the resident factor, here. All cores by default.
-    """
+    """Lets workers visit their slabs; gives the same bits as the engine in memory."""
 
     priority = 3
 
     def __init__(
-        self, A: DaskMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
+        self,
+        A: DaskMatrix,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs in the loss where a zero weighs 1
+        n_jobs: int | None = None,  # Threads for the resident factor, here. All cores by default.
     ) -> None:
         matrix = _SlabsElsewhere(
             A.shape,
@@ -171,7 +152,8 @@ class DaskEngine(Engine):
     @property
     def iterate(self) -> Iterate:  # noqa: D102
         def elsewhere(which: str) -> Rows:
-            return _FactorElsewhere(self._A, self._n_components, which, self._dtype)
+            shape = (self._A.edges[-1], self._n_components)
+            return _FactorElsewhere(shape, self._A, which, self._dtype)
 
         return Iterate(elsewhere("current"), elsewhere("previous") if self._inertia else None)
 

@@ -88,19 +88,14 @@ def holder_at(fit: str, address: str) -> "SlabHolder":
 
 
 class SlabHolder:
-    """The slabs of one fit on one worker.
+    """The slabs of one fit on one worker."""
 
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    address : str
-        Of the worker.
-    threads : int
-        Slabs that are worked on at once.
-    """
-
-    def __init__(self, fit: str, address: str, threads: int) -> None:
+    def __init__(
+        self,
+        fit: str,  # Name of the fit
+        address: str,  # Of the worker
+        threads: int,  # Slabs that are worked on at once
+    ) -> None:
         self._slabs: dict[int, HeldSlab] = {}
         self._kept: dict[int, tuple[int, Any]] = {}
         self._shared: dict[str, Any] = {}
@@ -127,21 +122,10 @@ class SlabHolder:
         self,
         order: Order,
         numbers: Iterable[int],
-        count: int,
-        apart: Mapping[int, tuple[Any, ...]] | None = None,
+        count: int,  # Slabs of the whole matrix
+        apart: Mapping[int, tuple[Any, ...]] | None = None,  # Arguments of each slab of its own
     ) -> Any:
         """Carry out an order on some slabs.
-
-        Parameters
-        ----------
-        order : Order
-            What to do.
-        numbers : iterable of int
-            Which slabs.
-        count : int
-            Slabs of the whole matrix.
-        apart : dict of int to tuple, optional
-            Arguments of each slab of its own.
 
         Returns
         -------

@@ -1,13 +1,15 @@
 """What is done with a slab on a worker while the factors are relaxed, from epoch to epoch."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import iadd
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.relaxation.engines.base import Pool, Product, visit
+from elbmf.relaxation.engines.base import Product, visit
+from elbmf.relaxation.engines.buffers import Pool
 from elbmf.relaxation.engines.cluster.holder import HeldSlab
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
 from elbmf.relaxation.slabs import Slab, cut
@@ -19,42 +21,24 @@ Floats = NDArray[np.floating[Any]]
 _POOL = "pool"
 
 
+@dataclass
 class Visited:
-    """What a sweep hands back: of a slab, or of several.
+    """What a sweep hands back: of a slab, or of several."""
 
-    Parameters
-    ----------
-    product : Product
-        Of the data and the streamed factor.
-    summary : Summary
-        Of the streamed factor.
-    pool : Pool, optional
-        Where the product is from; not on another machine.
-    """
-
-    def __init__(self, product: Product, summary: Summary, pool: Pool | None = None) -> None:
-        self.product = product
-        self.summary = summary
-        self.pool = pool
+    product: Product  # Of the data and the streamed factor
+    summary: Summary  # Of the streamed factor
+    pool: Pool | None = None  # Where the product is from; not on another machine
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Visited, (self.product, self.summary)
 
 
+@dataclass
 class Relaxed:
-    """A slab and its rows of the streamed factor.
+    """A slab and its rows of the streamed factor."""
 
-    Parameters
-    ----------
-    slab : Slab
-        The data.
-    factor : Factor
-        Its rows.
-    """
-
-    def __init__(self, slab: Slab, factor: Factor) -> None:
-        self.slab = slab
-        self.factor = factor
+    slab: Slab
+    factor: Factor
 
     def copies(self) -> tuple[Callable[[HeldSlab, Any], None], Any]:
         """Return how to bring a slab to this state, and from what."""
@@ -71,32 +55,14 @@ def _put_back(held: HeldSlab, values: tuple[Floats, Floats | None]) -> None:
 
 def begin(
     held: HeldSlab,
-    weight_of_ones: float,
-    density: float,
+    weight_of_ones: float,  # ω
+    density: float,  # Of the whole matrix, by which the storage is chosen
     dtype: Any,
-    inertia: bool,
-    start: Iterate,
-    own: slice,
+    inertia: bool,  # Keep the last iterate but one
+    start: Iterate,  # Where the streamed factor starts from
+    own: slice,  # The rows of this slab in it
 ) -> None:
-    """Make a slab and the rows of its factor.
-
-    Parameters
-    ----------
-    held : HeldSlab
-        The data.
-    weight_of_ones : float
-        ω.
-    density : float
-        Of the whole matrix, by which the storage is chosen.
-    dtype : dtype
-        float32 or float64.
-    inertia : bool
-        Keep the last iterate but one.
-    start : Iterate
-        Where the streamed factor starts from.
-    own : slice
-        The rows of this slab in it.
-    """
+    """Make a slab and the rows of its factor."""
     edges = (0, held.piece.shape[0])
     (slab,) = cut(held.piece, weight_of_ones, edges, 0, density).slabs
     held.work = Relaxed(slab, Factor(start, dtype, inertia, rows=own))
@@ -105,25 +71,14 @@ def begin(
 
 def sweep(
     held: HeldSlab,
-    number: int,
+    number: int,  # Tells one sweep from another
+    # As for `Engine.sweep`
     resident: Floats,
     ahead: Floats | None,
     step: HalfStep | None,
-    residual: bool,
+    residual: bool,  # Whether there are reweighed cells, in any slab
 ) -> Visited:
-    """Visit a slab.
-
-    Parameters
-    ----------
-    held : HeldSlab
-        The slab.
-    number : int
-        Tells one sweep from another.
-    resident, ahead, step
-        As for `Engine.sweep`.
-    residual : bool
-        Whether there are reweighed cells, in any slab.
-    """
+    """Visit a slab."""
     slab, pool = held.work.slab, held.shared[_POOL]
     product, workspace = pool.product(number, resident, residual), pool.workspace(slab, resident)
     point = resident if ahead is None else ahead

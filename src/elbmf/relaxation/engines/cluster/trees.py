@@ -16,19 +16,13 @@ from elbmf.relaxation.engines.cluster.holder import Order, call_holder
 __all__ = ["merged", "spread"]
 
 
-def spread(cluster: Connection, fit: str, holders: Mapping[str, Any], order: Order) -> Order:
+def spread(
+    cluster: Connection,
+    fit: str,  # Name of the fit
+    holders: Mapping[str, Any],  # The workers, by address
+    order: Order,  # What they will be told to do
+) -> Order:
     """Send the arguments of an order to all workers, each passing them on to two others.
-
-    Parameters
-    ----------
-    cluster : Connection
-        The cluster.
-    fit : str
-        Name of the fit.
-    holders : dict of str to actor
-        The workers, by address.
-    order : Order
-        What they will be told to do.
 
     Returns
     -------
@@ -50,24 +44,14 @@ def spread(cluster: Connection, fit: str, holders: Mapping[str, Any], order: Ord
 
 
 def merged(
+    # As for `spread`
     cluster: Connection,
     fit: str,
     addresses: list[str],
-    count: int,
-    fold: Callable[[Any, Any], Any],
+    count: int,  # Slabs of the whole matrix
+    fold: Callable[[Any, Any], Any],  # Adds two terms
 ) -> dict[tuple[int, int], Any] | None:
     """Add up what workers have as the outcome of an order, on its way here.
-
-    Parameters
-    ----------
-    cluster, fit
-        As for `spread`.
-    addresses : list of str
-        The workers.
-    count : int
-        Slabs of the whole matrix.
-    fold : callable
-        Adds two terms.
 
     Returns
     -------

@@ -56,13 +56,6 @@ Apart = Callable[[int], tuple[Any, ...]]
 class Workers:
     """The workers of a cluster and the slabs they hold.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The connection to the cluster.
-    source : Source
-        The slabs.
-
     Attributes
     ----------
     readings : dict of int to Reading
@@ -92,18 +85,14 @@ class Workers:
         """Workers that hold slabs."""
         return len(set(self._homes.values()))
 
-    def begin(self, operation: Callable[..., Any], *arguments: Any, apart: Apart) -> None:
-        """Make the first change, which needs none before it; earlier ones are forgotten.
-
-        Parameters
-        ----------
-        operation : callable
-            Called with a `HeldSlab`, the arguments and what ``apart`` returns for its number.
-        *arguments
-            The same for every slab.
-        apart : callable
-            Returns further arguments for a slab.
-        """
+    def begin(
+        self,
+        # Called with a `HeldSlab`, the arguments and what ``apart`` returns for its number
+        operation: Callable[..., Any],
+        *arguments: Any,  # The same for every slab
+        apart: Apart,  # Returns further arguments for a slab
+    ) -> None:
+        """Make the first change, which needs none before it; earlier ones are forgotten."""
         self._forget_orders()
         order = Order(operation, arguments, None, 1, True)
         self._first = (order, apart)
