@@ -3,6 +3,7 @@
 A method itself only factorizes.
 """
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -55,7 +56,12 @@ def estimator(cls: type[T]) -> type[T]:
 
     It gets an ``__init__`` that takes them as keywords. Its docstring is completed by theirs: by
     parameters that it names without a word, and by parameters and attributes that it does not name.
+    Its ``_parameter_constraints`` are those of its own; those of the bases are added.
     """
+    constraints: dict[str, list[Any]] = {}
+    for base in reversed(cls.__mro__):
+        constraints |= vars(base).get("_parameter_constraints", {})
+    cls._parameter_constraints = constraints  # type: ignore[attr-defined]
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
     docstrings = [base.__doc__ or "" for base in made.__mro__[1:] if is_dataclass(base)]
     made.__doc__ = with_inherited(made.__doc__ or "", docstrings, signature(made).parameters)
@@ -229,6 +235,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return False
         rank = 0 if self.n_components is None else self._rank
         return bool(self.callback(replace(report, n_components=rank)))
+
+    def _tell_since(self, began: float, **figures: Any) -> bool:
+        """Do the same, of a fit that began at a time as of `time.perf_counter`."""
+        return self._tell(FitProgress(seconds=time.perf_counter() - began, **figures))
 
     def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Improve what the method has found by local search, if asked to, and note the gain.

@@ -25,7 +25,7 @@ from elbmf.estimators.on_cluster import (
     read_on_cluster,
     refined_on_cluster,
 )
-from elbmf.estimators.online import OnlineLearner, PartialFitMixin, SampleLearner
+from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
 from elbmf.estimators.warning import warn_caller
@@ -179,8 +179,6 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
-        **RelaxationParameters._parameter_constraints,
         # A view: it has the names that are added later, too.
         "regularizer": [StrOptions(REGULARIZERS.keys()), Regularizer],
         "schedule": [Schedule, None],
@@ -383,17 +381,31 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 
         return WarmStarts(local, Refit(self, A, parameters), work, self.effort)
 
-    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
+    def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
         """Learn from a sample of the rows, after a fit of those rows as its factors have them."""
         if not isinstance(self.init, str):
             raise InputError(
                 "partial_fit cannot start from factors of your own, for rows come and go; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or use fit."
             )
+        stream = self._opened_stream(A.shape[1])
+        stream.read(A, self._review(A.shape))
+        return stream.components.copy(), stream.sample.n_seen
+
+    def _widen(self, n_columns: int) -> Bools:
+        stream = self._opened_stream(self.n_features_in_)
+        stream.widen(n_columns)
+        return stream.components.copy()
+
+    def _opened_stream(self, n_columns: int) -> Stream:
         if not hasattr(self, "_stream"):
-            self._stream = Stream(shape[1], generator_of(self.random_state))
+            self._stream = Stream(n_columns, generator_of(self.random_state))
             if hasattr(self, "membership_"):
                 self._stream.recall(self.membership_, self.components_)
+        return self._stream
+
+    def _review(self, shape: tuple[int, int]) -> Review:
+        """Return how components of a sample are reviewed: by a quick fit and a search."""
         epochs = self.max_iter
         if self._relaxer.schedule.ends_boolean:
             epochs = min(epochs, TUNING.epochs_on_sample)
@@ -414,8 +426,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
             whole = search_work(sample, self._rank, self.max_iter, self.effort)
             return TUNING.effort_on_sample * whole
 
-        review = Review(self._rank, relax, work, self._weights(shape), self._threads)
-        return SampleLearner(self._stream, review)
+        return Review(self._rank, relax, work, self._weights(shape), self._threads)
 
 
 def _best(runs: list[FittedFactors]) -> FittedFactors:

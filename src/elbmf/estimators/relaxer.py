@@ -6,6 +6,7 @@ with trace, stop rule, checkpoints and callback, is here.
 
 import logging
 import os
+from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -40,7 +41,7 @@ from elbmf.utils.sizes import SizeText, bytes_of
 from elbmf.utils.text import size_text
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["RelaxationParameters", "Relaxed", "Relaxer", "relax_once"]
+__all__ = ["OneRunFactorizer", "RelaxationParameters", "Relaxed", "Relaxer"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -238,31 +239,54 @@ class Relaxer:
         return uniform_start(A.shape, k, generator, number, scale)
 
 
-def relax_once(
-    method: BooleanFactorizer,  # With `RelaxationParameters`
-    relaxer: Relaxer,
-    A: BooleanMatrix,
-    generator: np.random.Generator,
-    # Makes Boolean factors of the last iterates
-    rounded: Callable[[BooleanMatrix, State], tuple[Bools, Bools]],
-) -> FittedFactors:
-    """Factorize by one run that stays relaxed until its end, and round what it leaves."""
-    session = Session.of(method, A, generator)
+@estimator
+class OneRunFactorizer(RelaxationParameters, BooleanFactorizer):
+    """A method that factorizes by one run, which stays relaxed until its end, and is then rounded.
 
-    def find() -> FittedFactors:
-        with relaxer.open(A) as engine:
-            relaxed = relaxer.relax(
-                A, engine, method._rank, method.get_params()["max_iter"], generator, session
-            )
-            fitted = relaxed.rounded(*rounded(A, relaxed.state))
-        if not fitted.was_stopped:
-            weights = method._weights(A.shape)
-            fitted.U = agree(A, fitted.U, fitted.V, weights, method._threads)
-        # Only what was to become Boolean can stall.
-        fitted.stop_reason = "converged" if relaxed.reason == "stalled" else relaxed.reason
-        return fitted
+    Parameters
+    ----------
+    beta : float, default=0.9
+        Inertia β in [0, 1).
+    dtype : {"float32", "float64"}, default="float32"
+        Number type of the relaxed factors.
+    """
 
-    return session.conclude(find)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "beta": [Interval(Real, 0, 1, closed="left")],
+        "dtype": [StrOptions({"float32", "float64"})],
+    }
+
+    beta: float = 0.9
+    dtype: str = "float32"
+
+    @property
+    @abstractmethod
+    def _relaxer(self) -> Relaxer:
+        """What relaxes."""
+
+    @abstractmethod
+    def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
+        """Make Boolean factors of the last iterates."""
+
+    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        return self._relaxer.lend(A, self.n_components)
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        session = Session.of(self, A, generator)
+
+        def find() -> FittedFactors:
+            relaxer = self._relaxer
+            with relaxer.open(A) as engine:
+                relaxed = relaxer.relax(A, engine, self._rank, self.max_iter, generator, session)
+                fitted = relaxed.rounded(*self._rounded(A, relaxed.state))
+            if not fitted.was_stopped:
+                weights = self._weights(A.shape)
+                fitted.U = agree(A, fitted.U, fitted.V, weights, self._threads)
+            # Only what was to become Boolean can stall.
+            fitted.stop_reason = "converged" if relaxed.reason == "stalled" else relaxed.reason
+            return fitted
+
+        return session.conclude(find)
 
 
 def _given_start(init: Any, A: BooleanMatrix, k: int) -> tuple[Rows, Rows]:

@@ -25,7 +25,7 @@ from elbmf.relaxation.half_step import Iterate, Rows
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.stopping import StopRule
 from elbmf.relaxation.trace import Trace
-from elbmf.search.moves import Place
+from elbmf.search.moves import SearchPosition
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
@@ -128,7 +128,7 @@ class Session:
         self._state: Any = generator.bit_generator.state
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
-        self._place: tuple[int, Place] | None = None
+        self._place: tuple[int, SearchPosition] | None = None
         self.reduced: list[PackedFactors] = []
         self.work = 0
         self.runs: list[FittedFactors] = []
@@ -210,7 +210,7 @@ class Session:
         self._keep()
 
     @property
-    def place(self) -> tuple[int, Place] | None:
+    def place(self) -> tuple[int, SearchPosition] | None:
         """Which run the search goes on from, and where it is, if it had begun."""
         return self._place
 
@@ -218,13 +218,13 @@ class Session:
         self,
         run: int,  # Position of the run that the search goes on from
         epoch: float,  # About the work of an epoch
-    ) -> Callable[[Place], None] | None:
+    ) -> Callable[[SearchPosition], None] | None:
         """Return what keeps the place of a search, after as much work as epochs are kept after."""
         if self._folder is None:
             return None
         due = -np.inf
 
-        def keep(place: Place) -> None:
+        def keep(place: SearchPosition) -> None:
             nonlocal due
             self._place, self._state = (run, place), self._generator.bit_generator.state
             self.reduced = []
@@ -324,7 +324,7 @@ class Session:
             self.runs = found
         if facts["place"] is not None:
             run, *rest = facts["place"]
-            self._place = (run, Place(packed[0], packed[-1], *rest))
+            self._place = (run, SearchPosition(packed[0], packed[-1], *rest))
         else:
             self.reduced, self.work = packed, facts["work"]
         _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))

@@ -126,6 +126,11 @@ class BooleanMatrix(Matrix):
         return cls._from_dense(np.asarray(X), binarize, mask)
 
     @classmethod
+    def zeros(cls, shape: tuple[int, int]) -> "BooleanMatrix":
+        """Return a matrix without ones."""
+        return cls(shape, np.zeros(shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
+
+    @classmethod
     def mask(cls, missing: Any, shape: tuple[int, int] | None = None) -> "BooleanMatrix":
         """Read the mask of the missing cells, of a matrix of that shape if it is given."""
         try:
@@ -242,8 +247,7 @@ class BooleanMatrix(Matrix):
 
     def missing_lines(self, axis: int) -> Pattern:
         """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
-        nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-        return (self.missing or BooleanMatrix(self.shape, *nowhere)).lines(axis)
+        return (self.missing or BooleanMatrix.zeros(self.shape)).lines(axis)
 
     def sum_over_pieces(  # noqa: D102
         self,

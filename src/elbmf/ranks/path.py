@@ -188,21 +188,6 @@ class RankProgress:
 class RankPath:
     """The best factorization found at each rank.
 
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data.
-    stepper : Stepper
-        How to get from rank to rank.
-    seed : int
-        Each step has a generator of its own, made from this and the step.
-    finished : mutable mapping of PathStep to Factors or None, optional
-        Steps that need not be done again; those that are done are added.
-    observe : callable, optional
-        Called with the `RankProgress` after each step.
-    n_jobs : int, optional
-        Threads for counting.
-
     Attributes
     ----------
     factors : dict of int to Factors
@@ -212,11 +197,13 @@ class RankPath:
     def __init__(
         self,
         A: BooleanMatrix,
-        stepper: Stepper,
-        seed: int,
+        stepper: Stepper,  # How to get from rank to rank
+        seed: int,  # Each step has a generator of its own, made from this and the step
+        # Steps that need not be done again; those that are done are added
         finished: FinishedSteps | None = None,
+        # Called with the `RankProgress` after each step
         observe: Callable[[RankProgress], Any] | None = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = None,  # Threads for counting
     ) -> None:
         self.A = A
         self._stepper = stepper

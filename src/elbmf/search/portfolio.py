@@ -17,7 +17,7 @@ from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.search.moves import Place, Search, make_do, single_lines
+from elbmf.search.moves import Search, SearchPosition, make_do, single_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
@@ -63,13 +63,13 @@ class Memory(Protocol):
     work: int
 
     @property
-    def place(self) -> tuple[int, Place] | None:
+    def place(self) -> tuple[int, SearchPosition] | None:
         """Which run the search goes on from, and where it is, if it had begun."""
 
     def keep_reduced(self, factors: PackedFactors, work: int) -> None:
         """Keep what another run was reduced to, after so much work."""
 
-    def keeper(self, run: int, epoch: float) -> Callable[[Place], None] | None:
+    def keeper(self, run: int, epoch: float) -> Callable[[SearchPosition], None] | None:
         """Return what keeps the place of a search, about every so many epochs."""
 
     def write(self) -> None:
@@ -127,7 +127,7 @@ class Portfolio:
 
     def _recombined(
         self, search: Search, runs: list[FittedFactors], memory: Memory
-    ) -> tuple[int, PackedFactors | Place]:
+    ) -> tuple[int, PackedFactors | SearchPosition]:
         """Refine what the runs have found, and recombine it; tell which of them was the best."""
         k, local, reduced = self.k, self.local, list(memory.reduced)
         search.work += memory.work

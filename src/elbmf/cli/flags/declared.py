@@ -139,7 +139,7 @@ def _of_source(place: str) -> tuple[str, list[str]]:
     if isinstance(node, ast.FunctionDef):
         return docstring, [each.arg for each in node.args.kwonlyargs]
     if node is not None and any(ast.unparse(each) == "estimator" for each in node.decorator_list):
-        return _of_estimator(tree, node)
+        return _of_estimator(module, tree, node)
     for each in [] if node is None else node.body:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__":
             arguments = [*each.args.args[1:], *each.args.kwonlyargs]
@@ -148,9 +148,10 @@ def _of_source(place: str) -> tuple[str, list[str]]:
     return _of_object(getattr(importlib.import_module(module), name))
 
 
-def _of_estimator(tree: ast.Module, node: ast.ClassDef) -> tuple[str, list[str]]:
+def _of_estimator(module: str, tree: ast.Module, node: ast.ClassDef) -> tuple[str, list[str]]:
     """Do what `elbmf.estimators.base.estimator` does: add what the class shares with its bases."""
-    homes = _homes(tree)
+    homes = {each.name: module for each in tree.body if isinstance(each, ast.ClassDef)}
+    homes |= _homes(tree)
     names = [
         ast.unparse(each.target)
         for each in node.body

@@ -23,7 +23,6 @@ from elbmf.estimators.rivals.kernels.associations import (
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.ranks.path import Nested, Stepper
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]
@@ -113,7 +112,6 @@ class Asso(BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "threshold": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "gain_weight": [Interval(Real, 0, None, closed="neither")],
         "penalty_weight": [Interval(Real, 0, None, closed="neither")],
@@ -169,14 +167,12 @@ class Asso(BooleanFactorizer):
 
         def tell(stage: str, count: int, total: int, cost: int) -> bool:
             nonlocal stopped
-            stopped = self._tell(
-                FitProgress(
-                    stage=stage,
-                    iteration=count,
-                    loss=cost / weights.missed,
-                    seconds=time.perf_counter() - began,
-                    progress=min(count / total, 1.0),
-                )
+            stopped = self._tell_since(
+                began,
+                stage=stage,
+                iteration=count,
+                loss=cost / weights.missed,
+                progress=min(count / total, 1.0),
             )
             return stopped
 

@@ -18,7 +18,6 @@ from elbmf.estimators.rivals.kernels.autoencoder import (
     train_epochs,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["Binaps"]
@@ -131,7 +130,6 @@ class Binaps(BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -196,13 +194,11 @@ class Binaps(BooleanFactorizer):
                 done * batches,
             )
             errors = np.concatenate([errors, new])
-            stopped = self._tell(
-                FitProgress(
-                    iteration=len(errors),
-                    loss=int(errors[-1].sum()),
-                    seconds=time.perf_counter() - began,
-                    progress=len(errors) / epochs,
-                )
+            stopped = self._tell_since(
+                began,
+                iteration=len(errors),
+                loss=int(errors[-1].sum()),
+                progress=len(errors) / epochs,
             )
         return errors, stopped
 

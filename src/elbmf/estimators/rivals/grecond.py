@@ -14,7 +14,6 @@ from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_valu
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Nested, Stepper
 from elbmf.search.kernels.lines import pack_lines_into_words
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["GreConD"]
@@ -69,7 +68,6 @@ class GreConD(BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "n_components": [*BooleanFactorizer._parameter_constraints["n_components"], None],
     }
 
@@ -124,14 +122,12 @@ class GreConD(BooleanFactorizer):
             extents.append(extent)
             intents.append(intent)
             left.append(left[-1] - value)
-            stopped = self._tell(
-                FitProgress(
-                    stage="component",
-                    iteration=len(extents),
-                    loss=left[-1],
-                    seconds=time.perf_counter() - began,
-                    progress=len(extents) / most if most else 1 - left[-1] / A.ones,
-                )
+            stopped = self._tell_since(
+                began,
+                stage="component",
+                iteration=len(extents),
+                loss=left[-1],
+                progress=len(extents) / most if most else 1 - left[-1] / A.ones,
             )
         V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
         U = np.array(extents, dtype=np.bool_).reshape(-1, n).T

@@ -13,7 +13,6 @@ from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.gibbs import GibbsChain, Samples
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.utils.progress import FitProgress
 
 __all__ = ["OrM"]
 
@@ -118,7 +117,6 @@ class OrM(BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "n_burn_in": [Interval(Integral, 0, None, closed="left")],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
@@ -176,16 +174,15 @@ class OrM(BooleanFactorizer):
             chain.sweep()
             history["dispersion"].append(chain.dispersion)
             history["loss"].append(chain.loss)
-            report = FitProgress(
+            if self._tell_since(
+                began,
                 stage="sweep",
                 iteration=chain.sweeps,
                 loss=chain.loss,
-                seconds=time.perf_counter() - began,
                 progress=(run - 1 + done / most) / runs,
                 run=run,
                 runs=runs,
-            )
-            if self._tell(report):
+            ):
                 return "callback"
             # The logit is infinite: such factors are then all that the posterior has.
             return "exact" if chain.loss == 0 and fixed is None else None

@@ -1,15 +1,14 @@
 """Primp: proximal steps with a Λ-shaped regulariser, then the best pair of thresholds."""
 
-from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from elbmf.boolean.product import Bools
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.relaxer import RelaxationParameters, Relaxer, relax_once
+from elbmf.estimators.base import estimator
+from elbmf.estimators.relaxer import OneRunFactorizer, Relaxer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import Primp as LambdaShaped
@@ -23,7 +22,7 @@ _STEPS = 100
 
 
 @estimator
-class Primp(RelaxationParameters, BooleanFactorizer):
+class Primp(OneRunFactorizer):
     """Boolean matrix factorization by proximal steps away from ½, and the best of many roundings.
 
     Minimises ½‖A − UV‖² + φ(U) + φ(V) by PALM, where ``φ(x) = κ(1 − |1 − 2x|)`` on [0, 1] and
@@ -51,8 +50,6 @@ class Primp(RelaxationParameters, BooleanFactorizer):
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds, for rounding at ½, loss gap and Hamming process,
         at some cost.
-    dtype : {"float32", "float64"}, default="float32"
-        Number type of the relaxed factors.
 
     Notes
     -----
@@ -77,27 +74,15 @@ class Primp(RelaxationParameters, BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
-        **RelaxationParameters._parameter_constraints,
-        "dtype": [StrOptions({"float32", "float64"})],
         "kappa": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, 1, closed="left")],
     }
 
     kappa: float = 0.01
-    beta: float = 0.9
-    dtype: str = "float32"
 
     @property
     def _relaxer(self) -> Relaxer:
         schedule = Printed(self.kappa, lam=0, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
         return Relaxer.of(self, LambdaShaped(), schedule)
-
-    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
-        return self._relaxer.lend(A, self.n_components)
-
-    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        return relax_once(self, self._relaxer, A, generator, self._rounded)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         thresholds = (np.arange(1, _STEPS + 1) / _STEPS).astype(state.U.dtype)

@@ -1,16 +1,15 @@
 """Non-negative matrix factorization, rounded: without any pull towards 0 and 1."""
 
-from contextlib import AbstractContextManager
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.relaxer import RelaxationParameters, Relaxer, relax_once
+from elbmf.estimators.base import estimator
+from elbmf.estimators.relaxer import OneRunFactorizer, Relaxer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import ElasticNet
@@ -21,7 +20,7 @@ __all__ = ["RoundedNMF"]
 
 
 @estimator
-class RoundedNMF(RelaxationParameters, BooleanFactorizer):
+class RoundedNMF(OneRunFactorizer):
     """Boolean matrix factorization by rounding a non-negative one.
 
     Minimises ½‖A − UV‖² + r(U) + r(V) over non-negative U and V by the same epochs as `ELBMF`,
@@ -35,8 +34,6 @@ class RoundedNMF(RelaxationParameters, BooleanFactorizer):
         l₁ coefficient κ.
     l2 : float, default=0
         l₂ coefficient λ.
-    beta : float, default=0.9
-        Inertia β in [0, 1).
     balance : bool, default=True
         Bring each component to one scale in U and V before rounding: their product does not tell
         which share of it either has, and rounding at ½ depends on that. Else, they are rounded as
@@ -47,8 +44,6 @@ class RoundedNMF(RelaxationParameters, BooleanFactorizer):
     trace : {"basic", "full"}, default="basic"
         What `history_` records, the relaxed loss ‖A − UV‖² among it; ``"full"`` adds loss gap and
         Hamming process at some cost.
-    dtype : {"float32", "float64"}, default="float32"
-        Number type of the relaxed factors.
 
     Notes
     -----
@@ -69,31 +64,19 @@ class RoundedNMF(RelaxationParameters, BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
-        **RelaxationParameters._parameter_constraints,
-        "dtype": [StrOptions({"float32", "float64"})],
         "l1": [Interval(Real, 0, None, closed="left")],
         "l2": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, 1, closed="left")],
         "balance": ["boolean"],
     }
 
     l1: float = 0.0
     l2: float = 0.0
-    beta: float = 0.9
     balance: bool = True
-    dtype: str = "float32"
 
     @property
     def _relaxer(self) -> Relaxer:
         schedule = Printed(self.l1, self.l2, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
         return Relaxer.of(self, ElasticNet(), schedule)
-
-    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
-        return self._relaxer.lend(A, self.n_components)
-
-    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        return relax_once(self, self._relaxer, A, generator, self._rounded)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         relaxed = balanced(state.U, state.Vt) if self.balance else (state.U, state.Vt)

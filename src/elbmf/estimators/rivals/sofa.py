@@ -1,7 +1,6 @@
 """Sofa: two passes over a stream of rows, in memory that does not grow with them."""
 
 import time
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,12 +11,11 @@ from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
 from elbmf.estimators.auto_rank import finished_factors
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.online import OnlineLearner, PartialFitMixin
+from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.rivals.centers import Centers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, Stepper
 from elbmf.search.local import describe
-from elbmf.utils.progress import FitProgress
 
 __all__ = ["Sofa"]
 
@@ -108,7 +106,6 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "max_centers": [Interval(Integral, 2, None, closed="left")],
         "similarity": [Interval(Real, 0, 1, closed="right")],
         "theta": [Interval(Real, 0, 1, closed="right")],
@@ -120,10 +117,15 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
     theta: float = 0.6
     sketch_size: int = 10_000
 
-    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
+    def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
         if not hasattr(self, "_centers"):
-            self._centers = self._new_centers(shape[1])
-        return _Clusters(self._centers, self._rank)
+            self._centers = self._new_centers(A.shape[1])
+        self._centers.read(A, 0, A.shape[0])
+        return _components(self._centers, self._rank)[0], self._centers.n_rows
+
+    def _widen(self, n_columns: int) -> Bools:
+        self._centers.widen(n_columns)
+        return _components(self._centers, self._rank)[0]
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
@@ -166,14 +168,8 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
         return dict(zip(names, map(np.array, zip(*figures, strict=True)), strict=True)), stopped
 
     def _report(self, iteration: int, loss: int, began: float, progress: float) -> bool:
-        return self._tell(
-            FitProgress(
-                stage="block",
-                iteration=iteration,
-                loss=loss,
-                seconds=time.perf_counter() - began,
-                progress=progress,
-            )
+        return self._tell_since(
+            began, stage="block", iteration=iteration, loss=loss, progress=progress
         )
 
 
@@ -191,29 +187,6 @@ class _FirstClusters:
         V, _ = _components(method._centers, rank)
         U = describe(A, V, n_jobs=method._threads)
         return finished_factors(method, A, FittedFactors(U, V))
-
-
-@dataclass
-class _Clusters:
-    """Clusters of the rows that have passed, as components."""
-
-    _centers: Centers
-    _rank: int
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that have passed."""
-        return self._centers.n_rows
-
-    def read(self, A: BooleanMatrix) -> Bools:
-        """Let rows pass; return the components."""
-        self._centers.read(A, 0, A.shape[0])
-        return _components(self._centers, self._rank)[0]
-
-    def widen(self, n_columns: int) -> Bools:
-        """Let rows have more columns; return the components."""
-        self._centers.widen(n_columns)
-        return _components(self._centers, self._rank)[0]
 
 
 def _components(centers: Centers, rank: int) -> tuple[Bools, int]:

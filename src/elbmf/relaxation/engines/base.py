@@ -368,16 +368,13 @@ class TreeSum(Generic[T]):
     added, 2 and 3, then the two sums, and so on, wherever the slabs are and whichever is ready
     first: every engine gets the same bits, and each needs to move or keep only a few sums at a
     time.
-
-    Parameters
-    ----------
-    count : int
-        Number of terms.
-    add : callable
-        Returns the sum of two terms; it may change them.
     """
 
-    def __init__(self, count: int, add: Callable[[T, T], T]) -> None:
+    def __init__(
+        self,
+        count: int,
+        add: Callable[[T, T], T],  # Returns the sum of two terms; it may change them
+    ) -> None:
         self._count = count
         self._add = add
         self._waiting: dict[tuple[int, int], T] = {}

@@ -54,20 +54,17 @@ class Product:
 class Workspace:
     """Memory that is used again in every epoch: fresh memory costs more than the sums in it.
 
-    Parameters
-    ----------
-    rows : int
-        Rows that are worked on at once, at most.
-    like : ndarray of shape (_, k)
-        A factor, for its width and number type.
-
     Attributes
     ----------
     rows : int
         As given.
     """
 
-    def __init__(self, rows: int, like: Floats) -> None:
+    def __init__(
+        self,
+        rows: int,  # Rows that are worked on at once, at most
+        like: Floats,  # A factor, for its width and number type
+    ) -> None:
         self.rows = rows
         shape = (rows, like.shape[1])
         self._product = aligned_empty(shape, like.dtype)
