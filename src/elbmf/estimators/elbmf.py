@@ -4,7 +4,6 @@ import copy
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
@@ -210,7 +209,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     def _lend(self, A: Any) -> AbstractContextManager[Any]:
         if not A.in_one_place:
             return lent_by_cluster(A)
-        return self._relaxer.lend(A, self.n_components)
+        return self._relaxer.lend(A)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
@@ -276,8 +275,6 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
             for run, (k, epochs) in islice(enumerate(plan, start=1), len(session.runs), None):
                 if session.runs_are_over:
                     break
-                if self._starts_at_random(A, run):
-                    relaxer = replace(relaxer, init="random")
                 relaxed = relaxer.relax(
                     A,
                     engine,
@@ -288,14 +285,14 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     weight_of_ones=weights.relaxed,
                     run=run,
                     runs=len(plan),
+                    at_random=self._starts_at_random(A, run),
                 )
                 session.keep_run(rounded(A, relaxed, session.began))
 
     def _starts_at_random(self, A: BooleanMatrix, run: int) -> bool:
         """Whether a run may not start from singular vectors."""
-        if not A.in_one_place:
-            return isinstance(self.init, str)
-        return run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto")
+        later = run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto")
+        return later or not A.in_one_place
 
     def _plan(self, A: BooleanMatrix) -> list[tuple[int, int]]:
         """Return the components of each run, and its epochs at most."""
@@ -318,7 +315,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         regularizer = self.regularizer
         if isinstance(regularizer, str):
             regularizer = REGULARIZERS[regularizer]()
-        return Relaxer.of(self, regularizer, self.schedule or Annealed())
+        return Relaxer(self, regularizer, self.schedule or Annealed())
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Put the components that shorten the description most first.

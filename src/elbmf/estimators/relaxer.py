@@ -7,7 +7,6 @@ with trace, stop rule, checkpoints and callback, is here.
 import logging
 import os
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -36,7 +35,6 @@ from elbmf.relaxation.starts import singular_start, uniform_start
 from elbmf.relaxation.stopping import StopReason, StopRule
 from elbmf.relaxation.trace import Trace, TraceLevel
 from elbmf.search.local import agree
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.sizes import SizeText, bytes_of
 from elbmf.utils.text import size_text
 from elbmf.utils.tuning import TUNING
@@ -131,40 +129,20 @@ class Relaxed(NamedTuple):
 class Relaxer:
     """Runs of iPALM, each from a start until the stop rule or the callback ends it."""
 
+    method: Any  # Whose it is, with `RelaxationParameters`
     regularizer: Regularizer  # What is added to ‖A − UV‖²
     schedule: Schedule  # How strong that is, and what goes with it
-    init: Any  # The start
-    tol: float  # Of the stop rule
-    trace: TraceLevel  # What to record
-    memory_limit: float | str | None  # Above which data is worked on from the disk
-    where: Where  # Threads and device
-    tell: Callable[[FitProgress], bool]  # Told of each epoch; a true return value ends the run
 
-    @classmethod
-    def of(cls, method: Any, regularizer: Regularizer, schedule: Schedule) -> "Relaxer":
-        """Return that of a method with `RelaxationParameters`."""
-        return cls(
-            regularizer,
-            schedule,
-            method.init,
-            method.tol,
-            method.trace,
-            method.memory_limit,
-            Where(method._threads, method.device),
-            method._tell,
-        )
-
-    def lend(
-        self, A: BooleanMatrix, n_components: int | str | None
-    ) -> AbstractContextManager[BooleanMatrix]:
+    def lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data, from the disk if there is not enough memory for it."""
-        if self.memory_limit is not None:
-            limit = bytes_of(self.memory_limit)
+        if self.method.memory_limit is not None:
+            limit = bytes_of(self.method.memory_limit)
         elif not A.in_memory:
             limit = int(_SHARE_OF_MEMORY * available_memory())
         else:
             return lent(A)
-        k = n_components if isinstance(n_components, Integral) else _RANK_UNKNOWN
+        k = self.method.n_components
+        k = k if isinstance(k, Integral) else _RANK_UNKNOWN
         needed = memory_needed(A, int(k), np.dtype(self.schedule.dtype).itemsize)
         if needed <= limit:
             return lent(A)
@@ -173,7 +151,7 @@ class Relaxer:
 
     def open(self, A: Any, weight_of_ones: float = 1.0) -> Engine:
         """Return the engine for some data."""
-        return open_engine(A, weight_of_ones, self.where)
+        return open_engine(A, weight_of_ones, Where(self.method._threads, self.method.device))
 
     def relax(
         self,
@@ -189,14 +167,15 @@ class Relaxer:
         # Which run it is, and of how many
         run: int = 1,
         runs: int = 1,
+        at_random: bool = False,  # Whether no other start will do, unless one was given
     ) -> Relaxed:
         """Iterate from one start until the stop rule or the callback says so."""
-        schedule = self.schedule.over(epochs)
-        trace = Trace(A, self.trace, self.where.n_jobs, weight_of_ones)
-        stop = StopRule(self.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
+        method, schedule = self.method, self.schedule.over(epochs)
+        trace = Trace(A, method.trace, method._threads, weight_of_ones)
+        stop = StopRule(method.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
         begun = session.begun(trace, stop)
         if begun is None:
-            U, Vt = self._start(A, k, generator)
+            U, Vt = self._start(A, k, generator, at_random)
             begun = Begun(Iterate(U), Iterate(Vt))
             del U, Vt
         states = ipalm(
@@ -213,7 +192,7 @@ class Relaxer:
             trace.record(state)
             reason = stop(state)
             progress = (run - 1 + state.iteration / epochs) / runs
-            stopped = self.tell(replace(state, run=run, runs=runs, progress=progress))
+            stopped = method._tell(replace(state, run=run, runs=runs, progress=progress))
             if reason is None:
                 session.keep_epoch(state, trace, stop, at_once=stopped)
             if stopped:
@@ -224,18 +203,19 @@ class Relaxer:
         _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
         return Relaxed(state, reason, trace.history())
 
-    def _start(self, A: BooleanMatrix, k: int, generator: np.random.Generator) -> tuple[Rows, Rows]:
+    def _start(
+        self, A: BooleanMatrix, k: int, generator: np.random.Generator, at_random: bool
+    ) -> tuple[Rows, Rows]:
         """Return U₀ and V₀ᵀ: as given, from the singular vectors, if there are any, or noise."""
-        if not isinstance(self.init, str):
-            return _given_start(self.init, A, k)
-        kind = self.init
+        kind = self.method.init
+        if not isinstance(kind, str):
+            return _given_start(kind, A, k)
         if kind == "auto":
             quick = A.ones <= TUNING.ones_for_singular_vectors
             kind = self.schedule.start if quick else "random"
-        start = singular_start if kind == "svd" and A.ones else None
         number, scale = np.dtype(self.schedule.dtype), self.schedule.start_scale
-        if start is not None:
-            return start(A, k, generator, number, scale)
+        if kind == "svd" and A.ones and not at_random:
+            return singular_start(A, k, generator, number, scale)
         return uniform_start(A.shape, k, generator, number, scale)
 
 
@@ -269,7 +249,7 @@ class OneRunFactorizer(RelaxationParameters, BooleanFactorizer):
         """Make Boolean factors of the last iterates."""
 
     def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
-        return self._relaxer.lend(A, self.n_components)
+        return self._relaxer.lend(A)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         session = Session.of(self, A, generator)

@@ -50,6 +50,7 @@ __all__ = [
 # What they mean, and what set them, is told in `elbmf.utils.tuning`.
 NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
 MOST_TURNS = TUNING.most_turns
+_PACKED_DENSITY = TUNING.packed_density
 
 # Indices that change their type at a time.
 _CONVERTED_AT_ONCE = 1 << 22
@@ -229,7 +230,7 @@ def lines_of(A: BooleanMatrix, axis: int) -> Lines:
         hidden_indptr,
         _as_type(A, hidden_indices, index),
     )
-    if A.ones <= TUNING.packed_density * A.cells:
+    if A.ones <= _PACKED_DENSITY * A.cells:
         return lines
     words = A.allocate((A.shape[axis], -(-A.shape[1 - axis] // 64)), np.uint64)
     pack_lines_into_words(lines.indptr, lines.indices, words)

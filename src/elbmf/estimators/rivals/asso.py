@@ -186,11 +186,9 @@ class Asso(BooleanFactorizer):
         ]
         if len(choices) == 1:
             threshold, side = choices[0]
-            costs = [weights.missed * A.ones]
 
-            def observe(gain: int) -> bool:
-                costs.append(costs[-1] - gain)
-                return tell("component", len(costs) - 1, rank, costs[-1])
+            def observe(count: int, cost: int) -> bool:
+                return tell("component", count, rank, cost)
 
             return {choices[0]: sides[side].find(threshold, rank, threads, observe)}, stopped
         found: dict[_Choice, Nested] = {}
@@ -259,17 +257,17 @@ class _Side(NamedTuple):
         threshold: float,
         rank: int,
         threads: int | None,
-        observe: Callable[[int], bool] = lambda gain: False,
+        observe: Callable[[int, int], bool] = lambda count, cost: False,
     ) -> Nested:
         """Choose up to so many candidates of a threshold.
 
-        ``observe`` is called with what each component gains, and ends it by returning true.
+        ``observe`` is told how many there are and what they cost, and ends it by returning true.
         """
         costs = [self.weights.missed * int(self.ones[0][0][-1])]
 
         def note(gain: int) -> bool:
             costs.append(costs[-1] - gain)
-            return observe(gain)
+            return observe(len(costs) - 1, costs[-1])
 
         U, V = _choose(self, self.associations.at_least(threshold), rank, threads, note)
         return Nested.of(*((V.T, U.T) if self.transposed else (U, V)), costs, rank)

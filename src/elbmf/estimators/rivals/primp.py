@@ -82,7 +82,7 @@ class Primp(OneRunFactorizer):
     @property
     def _relaxer(self) -> Relaxer:
         schedule = Printed(self.kappa, lam=0, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
-        return Relaxer.of(self, LambdaShaped(), schedule)
+        return Relaxer(self, LambdaShaped(), schedule)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         thresholds = (np.arange(1, _STEPS + 1) / _STEPS).astype(state.U.dtype)

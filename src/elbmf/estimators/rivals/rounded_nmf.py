@@ -76,7 +76,7 @@ class RoundedNMF(OneRunFactorizer):
     @property
     def _relaxer(self) -> Relaxer:
         schedule = Printed(self.l1, self.l2, rate=1, beta=self.beta, start="svd", dtype=self.dtype)
-        return Relaxer.of(self, ElasticNet(), schedule)
+        return Relaxer(self, ElasticNet(), schedule)
 
     def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
         relaxed = balanced(state.U, state.Vt) if self.balance else (state.U, state.Vt)

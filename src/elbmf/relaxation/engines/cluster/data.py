@@ -122,7 +122,7 @@ class DaskMatrix(Matrix):
         axis = longer_side(stored.shape) if streamed_axis is None else streamed_axis
         threads = sum(client.nthreads().values())
         edges = worthwhile_edges(stored, weight_of_ones, axis, most=2 * threads)
-        source = Folder(stored.path, axis, edges, stored.shape[1 - axis])
+        source = Folder(axis, stored.shape[1 - axis], stored.path, edges)
         return cls(client, source, stored.names(1))
 
     @classmethod
@@ -162,7 +162,7 @@ class DaskMatrix(Matrix):
                 raise InputError("missing: set the entries of a data frame to NaN instead.")
             blocks = [[part] for part in X.to_delayed()]
             names = [name for name in X.columns if isinstance(name, str)]
-            source = Blocks(blocks, None, 0, len(X.columns), binarize)
+            source = Blocks(0, len(X.columns), blocks, None, binarize)
             return cls(client, source, names if len(names) == len(X.columns) else None)
         return cls(client, _array_source(X, missing, binarize, streamed_axis, cells_per_slab))
 
@@ -292,10 +292,10 @@ def _array_source(
     if not groups or not n_resident:
         raise InputError(f"The matrix is empty: {X.shape[0]}×{X.shape[1]} cells.")
     return Blocks(
-        [[blocks[i] for i in group] for group in groups],
-        None if masks is None else [[masks[i] for i in group] for group in groups],
         axis,
         n_resident,
+        [[blocks[i] for i in group] for group in groups],
+        None if masks is None else [[masks[i] for i in group] for group in groups],
         binarize,
     )
 

@@ -19,6 +19,7 @@ from elbmf.errors import FileFormatError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
 from elbmf.matrix.on_disk import DiskMatrix
+from elbmf.relaxation.engines.cluster.connection import Connection
 from elbmf.relaxation.engines.cluster.holder import Failure, holder_at
 
 __all__ = ["Blocks", "Folder", "Reading", "Source"]
@@ -36,25 +37,22 @@ class Reading(NamedTuple):
     bad: tuple[Any, ...] | None = None
 
 
+@dataclass(frozen=True)
 class Source(ABC):
-    """Slabs that workers can read.
+    """Slabs that workers can read."""
 
-    Parameters
-    ----------
-    count : int
-        Number of slabs.
-    axis : int
-        The side that is streamed, 0 for rows.
-    n_resident : int
-        Length of the other one.
-    """
+    axis: int  # The side that is streamed, 0 for rows
+    n_resident: int  # Length of the other one
 
-    count: int
-    axis: int
-    n_resident: int
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Number of slabs."""
 
     @abstractmethod
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker take in some slabs; return futures of each `Reading`, or `Failure`."""
 
 
@@ -62,26 +60,22 @@ class Source(ABC):
 class Folder(Source):
     """A matrix folder that workers reach by the same path."""
 
-    path: Path  # The folder
-    axis: int  # The side that is streamed
+    path: Path
     edges: Sequence[int]  # Where it is cut
-    n_resident: int  # Length of the other side
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """Number of slabs."""
         return len(self.edges) - 1
 
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker read some lines of the folder."""
-        runs = list(pairwise(self.edges))
+        runs, path = list(pairwise(self.edges)), os.fspath(self.path)
         return [
-            client.submit(
-                _read_lines,
-                *(fit, address, number, os.fspath(self.path), self.axis, *runs[number]),
-                workers=[address],
-                allow_other_workers=False,
-                pure=False,
+            cluster.submit(
+                address, _read_lines, fit, address, number, path, self.axis, *runs[number]
             )
             for number in numbers
         ]
@@ -91,18 +85,18 @@ class Folder(Source):
 class Blocks(Source):
     """Blocks of a Dask array or data frame."""
 
-    blocks: list[list[Any]]  # The blocks of each slab
+    blocks: list[list[Any]]  # Of each slab
     masks: list[list[Any]] | None  # Of the missing cells
-    axis: int  # The side that is streamed
-    n_resident: int  # Length of the other side
     binarize: float | None  # As `BooleanMatrix.from_array` has it
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """Number of slabs."""
         return len(self.blocks)
 
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker compute some blocks and look at them."""
         from dask import delayed
 
@@ -114,8 +108,8 @@ class Blocks(Source):
             )
             for number in numbers
         ]
-        futures: list[Any] = client.compute(tasks, workers=[address], allow_other_workers=False)
-        return futures
+        computed = cluster.client.compute(tasks, workers=[address], allow_other_workers=False)
+        return list(computed)
 
 
 def _read_lines(
@@ -135,8 +129,7 @@ def _read_lines(
         return Failure(FileFormatError(message), message)
     except Exception as error:
         return Failure.of(error)
-    holder_at(fit, address).take(number, piece)
-    return _reading(number, piece)
+    return _taken(fit, address, number, piece)
 
 
 def _read_blocks(
@@ -159,11 +152,11 @@ def _read_blocks(
         piece = _piece(A.shape[1 - axis], A.lines(axis), missing)
     except Exception as error:
         return Failure.of(error)
+    return _taken(fit, address, number, piece)
+
+
+def _taken(fit: str, address: str, number: int, piece: BooleanMatrix) -> Reading:
     holder_at(fit, address).take(number, piece)
-    return _reading(number, piece)
-
-
-def _reading(number: int, piece: BooleanMatrix) -> Reading:
     return Reading(number, piece.shape[0], piece.ones, piece.n_missing)
 
 

@@ -220,7 +220,7 @@ class Workers:
         calls: list[tuple[int, str, Any]] = []
         for address, own in address_book(self._homes, numbers).items():
             if address in self._holders:
-                futures = self.source.read(self._cluster.client, self._fit, address, own)
+                futures = self.source.read(self._cluster, self._fit, address, own)
                 calls += [(n, address, future) for n, future in zip(own, futures, strict=True)]
             else:
                 lost |= set(own)
