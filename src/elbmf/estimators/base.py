@@ -63,7 +63,7 @@ def estimator(cls: type[T]) -> type[T]:
         constraints |= vars(base).get("_parameter_constraints", {})
     cls._parameter_constraints = constraints  # type: ignore[attr-defined]
     made = dataclass(eq=False, repr=False, kw_only=True)(cls)
-    docstrings = [base.__doc__ or "" for base in made.__mro__[1:] if is_dataclass(base)]
+    docstrings = [base.__doc__ or "" for base in made.__bases__ if is_dataclass(base)]
     made.__doc__ = with_inherited(made.__doc__ or "", docstrings, signature(made).parameters)
     return made
 

@@ -94,21 +94,7 @@ class Begun(NamedTuple):
 
 
 class Session:
-    """One fit, or what is left of it after another has begun it.
-
-    Attributes
-    ----------
-    runs : list of FittedFactors
-        What the finished runs have led to, each with its cost.
-    reduced : list of PackedFactors
-        What they were refined and reduced to, those of them that were.
-    work : int
-        What that took the search.
-    result : FittedFactors or None
-        What the fit has led to, if it has ended.
-    began : float
-        When the fit began, as of `time.perf_counter`, had it not been interrupted.
-    """
+    """One fit, or what is left of it after another has begun it."""
 
     def __init__(
         self,
@@ -129,10 +115,13 @@ class Session:
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
         self._place: tuple[int, SearchPosition] | None = None
-        self.reduced: list[PackedFactors] = []
-        self.work = 0
+        # What the finished runs have led to, each with its cost
         self.runs: list[FittedFactors] = []
-        self.result: FittedFactors | None = None
+        # What they were refined and reduced to, those of them that were
+        self.reduced: list[PackedFactors] = []
+        self.work = 0  # What that took the search
+        self.result: FittedFactors | None = None  # What the fit has led to, if it has ended
+        # When the fit began, as of `time.perf_counter`, had it not been interrupted
         self.began = time.perf_counter()
         kept = folder.read() if folder is not None else None
         if kept is not None and (repeats or not kept.facts["finished"]):

@@ -186,13 +186,7 @@ class RankProgress:
 
 
 class RankPath:
-    """The best factorization found at each rank.
-
-    Attributes
-    ----------
-    factors : dict of int to Factors
-        By rank; rank 0 is always there.
-    """
+    """The best factorization found at each rank."""
 
     def __init__(
         self,
@@ -218,7 +212,7 @@ class RankPath:
         self._counts: dict[int, tuple[Factors, Counts]] = {}
         n, m = A.shape
         nothing = Factors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_), A.ones)
-        self.factors: dict[int, Factors] = {0: nothing}
+        self.factors: dict[int, Factors] = {0: nothing}  # By rank; rank 0 is always there
 
     @property
     def ranks(self) -> list[int]:

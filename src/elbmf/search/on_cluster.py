@@ -33,15 +33,7 @@ _MOST_TURNS = 20
 
 
 class ClusterSearch:
-    """Rounded factors on a cluster, and the descent from there.
-
-    Attributes
-    ----------
-    resident : ndarray of bool
-        As it is now.
-    cost : int
-        What the factors cost.
-    """
+    """Rounded factors on a cluster, and the descent from there."""
 
     def __init__(
         self,
@@ -51,13 +43,13 @@ class ClusterSearch:
         weights: Weights,  # What the two kinds of error cost
     ) -> None:
         self.A = A
-        self.resident = resident
+        self.resident = resident  # As it is now
         self._weights = weights
         self._k = resident.shape[1]
         self._stale: Words = np.zeros_like(pack(resident[:1])[0])
         A.workers.change(_round_off, project)
         counted: Cover = A.workers.ask(_cover, resident, fold=Cover.__add__)
-        self.cost = counted.cost(weights)
+        self.cost = counted.cost(weights)  # What the factors cost
 
     @property
     def streamed(self) -> Bools:

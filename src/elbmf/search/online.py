@@ -28,13 +28,6 @@ class RowSample:
 
     Every row draws a random number, and those with the least are kept: as many as there is room
     for.
-
-    Attributes
-    ----------
-    rows : BooleanMatrix
-        The sample, in the order in which the rows came.
-    n_seen : int
-        Rows that have passed.
     """
 
     def __init__(
@@ -42,7 +35,8 @@ class RowSample:
         n_columns: int,  # Length of the rows
         generator: np.random.Generator,  # For the draws
     ) -> None:
-        self.n_seen = 0
+        self.n_seen = 0  # Rows that have passed
+        # The sample, in the order in which the rows came
         self.rows = BooleanMatrix.zeros((0, n_columns))
         self._generator = generator
         self._draws: NDArray[np.float64] = np.empty(0)
@@ -139,23 +133,15 @@ class Review:
 
 
 class Stream:
-    """Components of the rows that have passed.
-
-    Attributes
-    ----------
-    components : ndarray of bool, of shape (k, m)
-        None at first.
-    sample : RowSample
-        What is kept of the rows.
-    """
+    """Components of the rows that have passed."""
 
     def __init__(
         self,
         n_columns: int,  # Length of the rows
         generator: np.random.Generator,  # For the sample, the relaxations and the search
     ) -> None:
-        self.components = np.zeros((0, n_columns), dtype=np.bool_)
-        self.sample = RowSample(n_columns, generator)
+        self.components = np.zeros((0, n_columns), dtype=np.bool_)  # None at first
+        self.sample = RowSample(n_columns, generator)  # What is kept of the rows
         self._generator = generator
         self._new = self._new_since_relaxation = 0
 

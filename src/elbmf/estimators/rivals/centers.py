@@ -33,15 +33,7 @@ _FREE = 0.25
 
 
 class Centers:
-    """Centres of the rows read so far.
-
-    Attributes
-    ----------
-    similarity : float
-        What a row needs at present.
-    n_rows : int
-        Rows read.
-    """
+    """Centres of the rows read so far."""
 
     def __init__(
         self,
@@ -51,8 +43,8 @@ class Centers:
         theta: float,  # Share of a centre's members that are to have a column of its cluster
         sketch_size: int,  # Counters that a sketch is sure to keep; it has room for twice as many
     ) -> None:
-        self.n_rows = 0
-        self.similarity = max(similarity, _FIRST_SIMILARITY)
+        self.n_rows = 0  # Rows read
+        self.similarity = max(similarity, _FIRST_SIMILARITY)  # What a row needs at present
         self._least = similarity
         self._theta = theta
         self._size = sketch_size

@@ -52,13 +52,7 @@ class Product:
 
 
 class Workspace:
-    """Memory that is used again in every epoch: fresh memory costs more than the sums in it.
-
-    Attributes
-    ----------
-    rows : int
-        As given.
-    """
+    """Memory that is used again in every epoch: fresh memory costs more than the sums in it."""
 
     def __init__(
         self,

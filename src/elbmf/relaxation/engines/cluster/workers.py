@@ -54,17 +54,11 @@ Apart = Callable[[int], tuple[Any, ...]]
 
 
 class Workers:
-    """The workers of a cluster and the slabs they hold.
-
-    Attributes
-    ----------
-    readings : dict of int to Reading
-        What is known of each slab.
-    """
+    """The workers of a cluster and the slabs they hold."""
 
     def __init__(self, client: Any, source: Source) -> None:
         self.source = source
-        self.readings: dict[int, Reading] = {}
+        self.readings: dict[int, Reading] = {}  # What is known of each slab
         self._cluster = Connection(client, self._advice)
         self._fit = uuid.uuid4().hex
         self._holders: dict[str, Any] = {}
