@@ -71,12 +71,11 @@ class WarmStarts(Stepper):
     def __init__(
         self,
         local: LocalSearch,  # The data and the descent
-        # Factorizes at a given rank with a given generator
-        refit: Callable[[int, np.random.Generator], Factors],
+        refit: Refit,
         work: Callable[[int], float],  # What the search of a fit at a given rank may take
         effort: float,  # As of the fits
     ) -> None:
-        super().__init__(refit)
+        super().__init__(refit, lambda: refit.n_iter)
         self._local = local
         self._work = work
         self._least_polish = effort * TUNING.least_polish
@@ -207,4 +206,4 @@ def _chosen(
         _CRITERION: np.array(path.values(_CRITERION)),
     }
     chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
-    return FittedFactors(chosen.U, chosen.V, stepper.n_iter, reason, table)
+    return FittedFactors(chosen.U, chosen.V, stepper.n_iter(), reason, table)

@@ -264,7 +264,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
-        return Stepper(Refit(self, A))
+        refit = Refit(self, A)
+        return Stepper(refit, lambda: refit.n_iter)
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.

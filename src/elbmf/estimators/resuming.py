@@ -114,7 +114,8 @@ class Session:
         self._state: Any = generator.bit_generator.state
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
-        self._place: tuple[int, SearchPosition] | None = None
+        # Which run the search goes on from, and where it is, if it had begun
+        self.place: tuple[int, SearchPosition] | None = None
         # What the finished runs have led to, each with its cost
         self.runs: list[FittedFactors] = []
         # What they were refined and reduced to, those of them that were
@@ -198,11 +199,6 @@ class Session:
         self.work = work
         self._keep()
 
-    @property
-    def place(self) -> tuple[int, SearchPosition] | None:
-        """Which run the search goes on from, and where it is, if it had begun."""
-        return self._place
-
     def keeper(
         self,
         run: int,  # Position of the run that the search goes on from
@@ -215,7 +211,7 @@ class Session:
 
         def keep(place: SearchPosition) -> None:
             nonlocal due
-            self._place, self._state = (run, place), self._generator.bit_generator.state
+            self.place, self._state = (run, place), self._generator.bit_generator.state
             self.reduced = []
             if place.work >= due and time.perf_counter() >= self._affordable:
                 due = place.work + self._every * epoch
@@ -233,7 +229,7 @@ class Session:
         found = find()
         if not found.was_stopped:
             self.result, self.runs, self.reduced = found, [], []
-            self._epochs, self._iterates, self._place = None, {}, None
+            self._epochs, self._iterates, self.place = None, {}, None
             self._keep(at_once=True)
         return found
 
@@ -252,8 +248,8 @@ class Session:
             return
         found = [*self.runs, *([self.result] if self.result else [])]
         packed = self.reduced
-        if self._place is not None:
-            best, current = self._place[1][:2]
+        if self.place is not None:
+            best, current = self.place[1][:2]
             packed = [best] if current is best else [best, current]
         facts: dict[str, Any] = {
             "finished": self.result is not None,
@@ -266,7 +262,7 @@ class Session:
                 {name: getattr(each, name) for name in ("shape", "n_slots", "cost", "spare")}
                 for each in packed
             ],
-            "place": None if self._place is None else [self._place[0], *self._place[1][2:]],
+            "place": None if self.place is None else [self.place[0], *self.place[1][2:]],
         }
         arrays = dict(self._iterates)
         if found:
@@ -313,7 +309,7 @@ class Session:
             self.runs = found
         if facts["place"] is not None:
             run, *rest = facts["place"]
-            self._place = (run, SearchPosition(packed[0], packed[-1], *rest))
+            self.place = (run, SearchPosition(packed[0], packed[-1], *rest))
         else:
             self.reduced, self.work = packed, facts["work"]
         _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))

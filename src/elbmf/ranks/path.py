@@ -79,16 +79,12 @@ class Stepper:
 
     def __init__(
         self,
-        # Factorizes at a given rank with a given generator; it may count its iterations, as
-        # ``n_iter``
+        # Factorizes at a given rank with a given generator
         refit: Callable[[int, np.random.Generator], Factors],
+        n_iter: Callable[[], int] = lambda: 0,  # Tells the iterations that this took so far
     ) -> None:
         self.fit = refit
-
-    @property
-    def n_iter(self) -> int:
-        """Iterations that its fits took so far."""
-        return getattr(self.fit, "n_iter", 0)
+        self.n_iter = n_iter
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
         """Do with fewer components."""
@@ -137,22 +133,17 @@ class Prefixes(Stepper):
         find: Callable[[int], Sequence[Nested]],
         finish: Callable[[Bools, Bools], Factors],  # Makes of U and V the factors of a rank
     ) -> None:
-        super().__init__(self._first)
+        super().__init__(self._first, lambda: self._iterations)
         self._find = find
         self._finish = finish
-        self._longest = self._n_iter = 0
+        self._longest = self._iterations = 0
         self._found: Sequence[Nested] = ()
-
-    @property
-    def n_iter(self) -> int:
-        """Components that were looked for so far."""
-        return self._n_iter
 
     def _first(self, rank: int, generator: np.random.Generator) -> Factors:
         """Take the first components of the best sequence."""
         if rank > self._longest:
             self._found, self._longest = self._find(rank), rank
-            self._n_iter += rank
+            self._iterations += rank
         best = min(self._found, key=lambda nested: nested.costs[rank])
         U, V = np.ascontiguousarray(best.U[:, :rank]), best.V[:rank].copy()
         return self._finish(U, V)

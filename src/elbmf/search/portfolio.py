@@ -61,10 +61,8 @@ class Memory(Protocol):
 
     reduced: list[PackedFactors]
     work: int
-
-    @property
-    def place(self) -> tuple[int, SearchPosition] | None:
-        """Which run the search goes on from, and where it is, if it had begun."""
+    # Which run the search goes on from, and where it is, if it had begun
+    place: tuple[int, SearchPosition] | None
 
     def keep_reduced(self, factors: PackedFactors, work: int) -> None:
         """Keep what another run was reduced to, after so much work."""

@@ -146,7 +146,15 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first clusters of the next, and describes the rows anew by them."""
-        return Stepper(_FirstClusters(self, A))
+        history, _ = self._first_pass(A, time.perf_counter())
+        centers = self._centers
+
+        def refit(rank: int, generator: np.random.Generator) -> Factors:
+            V, _ = _components(centers, rank)
+            U = describe(A, V, n_jobs=self._threads)
+            return finished_factors(self, A, FittedFactors(U, V))
+
+        return Stepper(refit, lambda: int(history["rows"].size))
 
     def _new_centers(self, n_columns: int) -> Centers:
         return Centers(n_columns, self.max_centers, self.similarity, self.theta, self.sketch_size)
@@ -171,22 +179,6 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
         return self._tell_since(
             began, stage="block", iteration=iteration, loss=loss, progress=progress
         )
-
-
-class _FirstClusters:
-    """Factors of any rank after one first pass, see `Stepper`."""
-
-    def __init__(self, method: Sofa, A: BooleanMatrix) -> None:
-        self._method = method
-        self._A = A
-        history, _ = method._first_pass(A, time.perf_counter())
-        self.n_iter = history["rows"].size
-
-    def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
-        method, A = self._method, self._A
-        V, _ = _components(method._centers, rank)
-        U = describe(A, V, n_jobs=method._threads)
-        return finished_factors(method, A, FittedFactors(U, V))
 
 
 def _components(centers: Centers, rank: int) -> tuple[Bools, int]:
