@@ -132,14 +132,16 @@ def _of_object(owner: Callable[..., Any]) -> tuple[str, list[str]]:
 
 def _of_source(place: str) -> tuple[str, list[str]]:
     module, _, name = place.partition(":")
-    tree = _parsed(module)
-    found = (each for each in tree.body if isinstance(each, _NAMED))
+    text = _source(module)
+    # Of an estimator, what comes before its first method tells all; to parse that takes no time.
+    head = re.search(rf"^@estimator\nclass {name}\b(?:.*\n)*?(?=    def |    @|\Z)", text, re.M)
+    found = (each for each in ast.parse(head[0] if head else text).body if isinstance(each, _NAMED))
     node = next((each for each in found if each.name == name), None)
+    if head and isinstance(node, ast.ClassDef):
+        return _of_estimator(module, text, node)
     docstring = "" if node is None else ast.get_docstring(node) or ""
     if isinstance(node, ast.FunctionDef):
         return docstring, [each.arg for each in node.args.kwonlyargs]
-    if node is not None and any(ast.unparse(each) == "estimator" for each in node.decorator_list):
-        return _of_estimator(module, tree, node)
     for each in [] if node is None else node.body:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__":
             arguments = [*each.args.args[1:], *each.args.kwonlyargs]
@@ -148,10 +150,11 @@ def _of_source(place: str) -> tuple[str, list[str]]:
     return _of_object(getattr(importlib.import_module(module), name))
 
 
-def _of_estimator(module: str, tree: ast.Module, node: ast.ClassDef) -> tuple[str, list[str]]:
+def _of_estimator(module: str, text: str, node: ast.ClassDef) -> tuple[str, list[str]]:
     """Do what `elbmf.estimators.base.estimator` does: add what the class shares with its bases."""
-    homes = {each.name: module for each in tree.body if isinstance(each, ast.ClassDef)}
-    homes |= _homes(tree)
+    homes = dict.fromkeys(re.findall(r"^class (\w+)", text, re.MULTILINE), module)
+    for home, imported in _IMPORT.findall(text):
+        homes |= dict.fromkeys(re.findall(r"\w+", imported), home)
     names = [
         ast.unparse(each.target)
         for each in node.body
@@ -159,28 +162,19 @@ def _of_estimator(module: str, tree: ast.Module, node: ast.ClassDef) -> tuple[st
     ]
     docstrings = []
     for base in map(ast.unparse, node.bases):
-        if homes.get(base, "").startswith("elbmf."):
+        if base in homes:
             docstring, inherited = _of_source(f"{homes[base]}:{base}")
             docstrings.append(docstring)
             names += inherited
     return with_inherited(ast.get_docstring(node) or "", docstrings, names), names
 
 
-def _homes(tree: ast.Module) -> dict[str, str]:
-    """Return the modules that names are imported from."""
-    return {
-        alias.name: node.module
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
-
-
+_IMPORT = re.compile(r"^from (elbmf\.\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAMED = (ast.ClassDef, ast.FunctionDef)
 
 
-def _parsed(module: str) -> ast.Module:
-    """Parse the file of a module; packages above it are not imported, as `find_spec` would."""
+def _source(module: str) -> str:
+    """Read the file of a module; packages above it are not imported, as `find_spec` would."""
     top, *below = module.split(".")
     spec = importlib.util.find_spec(top)
     if spec is None or spec.origin is None:
@@ -189,7 +183,11 @@ def _parsed(module: str) -> ast.Module:
     if below:
         path = path.parent.joinpath(*below)
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return path.read_text(encoding="utf-8")
+
+
+def _parsed(module: str) -> ast.Module:
+    return ast.parse(_source(module))
 
 
 @dataclass(frozen=True)
@@ -239,7 +237,12 @@ def declared_formats() -> list[DeclaredFormat]:
     has added to the list come last.
     """
     tree = _parsed("elbmf.io.formats")
-    homes = _homes(tree)
+    homes = {
+        alias.name: node.module
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
     listed = _assigned(tree, "FORMATS")
     assert isinstance(listed, ast.Tuple)
     found = [_declared_format(homes[each], each) for each in map(ast.unparse, listed.elts)]
