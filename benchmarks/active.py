@@ -39,8 +39,8 @@ def main() -> None:
         with open_engine(A) as engine:
             side = engine.matrix.streamed_axis
             ones = np.diff(A.lines(side)[0]) / A.ones
-            options = {"schedule": Annealed(arguments.epochs), "regularizer": ELB(), "beta": 0.9}
-            epochs = ipalm(engine, *map(Iterate, start), balance=True, **options)
+            options = {"schedule": Annealed(arguments.epochs), "regularizer": ELB()}
+            epochs = ipalm(engine, *map(Iterate, start), **options)
             for state in islice(epochs, arguments.epochs):
                 lines = engine.iterate
                 now, before = lines.current[:], lines.previous[:]

@@ -58,14 +58,7 @@ def workers(count: int) -> Iterator[Client]:
 def epochs(engine: Engine, k: int, count: int) -> Iterator[State]:
     """Iterate from a start that depends on the shape alone."""
     start = uniform_start(engine.matrix.shape, k, np.random.default_rng(0), np.float32, 1e-3)
-    return ipalm(
-        engine,
-        *map(Iterate, start),
-        schedule=Annealed(count),
-        regularizer=ELB(),
-        beta=0.9,
-        balance=True,
-    )
+    return ipalm(engine, *map(Iterate, start), schedule=Annealed(count), regularizer=ELB())
 
 
 def compare(path: str, k: int, count: int, n_workers: int) -> None:

@@ -32,7 +32,7 @@ ENGINES = {
 def epochs(engine: Engine, k: int) -> Iterator[State]:
     generator = np.random.default_rng(0)
     U, Vt = map(Iterate, uniform_start(engine.matrix.shape, k, generator, np.float32))
-    return ipalm(engine, U, Vt, schedule=Annealed(500), regularizer=ELB())
+    return ipalm(engine, U, Vt, schedule=Annealed(500, beta=0.0, balance=False), regularizer=ELB())
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ SPARSE = list(SETS)[:4]
 def epochs(engine: MemoryEngine, matrix: SlabbedMatrix, k: int) -> Iterator[State]:
     generator = np.random.default_rng(0)
     U, Vt = map(Iterate, uniform_start(matrix.shape, k, generator, np.float32))
-    return ipalm(engine, U, Vt, schedule=Annealed(500), regularizer=ELB())
+    return ipalm(engine, U, Vt, schedule=Annealed(500, beta=0.0, balance=False), regularizer=ELB())
 
 
 def products(A: sparse.csr_array, k: int) -> None:

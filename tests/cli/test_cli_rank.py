@@ -418,7 +418,7 @@ def test_the_line_of_progress(monkeypatch: Any) -> None:
     console: Any = Terminal()
     progress = ProgressLine(console, ones=100)
     assert console.line == "preparing …"
-    progress.rank_step(ranks.RankProgress(ranks.Step("grow", 4, 5), 10, 40, 25))
+    progress.rank_step(ranks.RankProgress(ranks.PathStep("grow", 4, 5), 10, 40, 25))
     assert console.line == "[#####...............] 10 of 40 steps  rank 5  relative loss 0.2500"
 
 

@@ -32,11 +32,11 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import store
 from elbmf.relaxation.engines import open_engine
 from elbmf.relaxation.half_step import Iterate
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.search.local import LocalSearch
 from elbmf.search.moves import Search
+from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays
 
 TILES = make_tiles((70, 50), 5, height=(10, 20), noise=0.1, random_state=0).A

@@ -576,7 +576,7 @@ def test_a_schedule_says_what_goes_with_it(monkeypatch):
     starts = []
 
     def spied(engine, U, Vt, **options):
-        told = [options[name] for name in ("beta", "balance", "step")]
+        told = [getattr(options["schedule"], name) for name in ("beta", "balance", "step")]
         starts.append((np.asarray(Vt.current[:]).max(), *told))
         return ipalm(engine, U, Vt, **options)
 

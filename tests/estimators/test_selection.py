@@ -20,8 +20,8 @@ from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count, description_length, savings
-from elbmf.ranks.kept import StepFolder
-from elbmf.ranks.path import Factors, RankPath, Refits, Step
+from elbmf.ranks.path import Factors, PathStep, RankPath, Stepper
+from elbmf.ranks.step_folder import StepFolder
 from strategies import examples, rounding
 
 TILES = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0)
@@ -221,12 +221,12 @@ def test_an_interrupt_while_a_step_is_written_is_one(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(ZipFile, "open", interrupted)
             with pytest.raises(KeyboardInterrupt):
-                folder[Step("fit", 0, 2)] = None
+                folder[PathStep("fit", 0, 2)] = None
     finally:
         signal.signal(signal.SIGINT, before)
     assert not list(folder)
-    folder[Step("fit", 0, 2)] = None
-    assert list(folder) == [Step("fit", 0, 2)]
+    folder[PathStep("fit", 0, 2)] = None
+    assert list(folder) == [PathStep("fit", 0, 2)]
 
 
 def test_without_a_seed_a_search_on_disk_goes_on_with_its_own(tmp_path):
@@ -259,19 +259,19 @@ def test_steps_come_back_from_a_folder(tmp_path_factory, n, k, m, seed):
     generator = np.random.default_rng(seed)
     factors = Factors(generator.random((n, k)) < 0.5, generator.random((k, m)) < 0.5, 7)
     folder = StepFolder(tmp_path_factory.mktemp("steps"), {"a": 1})
-    steps = {Step("fit", 0, 3): factors, Step("grow", 3, 5): None}
+    steps = {PathStep("fit", 0, 3): factors, PathStep("grow", 3, 5): None}
     folder.update(steps)
     assert set(folder) == set(steps)
     assert len(folder) == 2
-    assert folder[Step("grow", 3, 5)] is None
-    back = folder[Step("fit", 0, 3)]
+    assert folder[PathStep("grow", 3, 5)] is None
+    back = folder[PathStep("fit", 0, 3)]
     np.testing.assert_array_equal(back.U, factors.U)
     np.testing.assert_array_equal(back.V, factors.V)
     assert back.cost == 7
-    del folder[Step("fit", 0, 3)]
-    assert list(folder) == [Step("grow", 3, 5)]
+    del folder[PathStep("fit", 0, 3)]
+    assert list(folder) == [PathStep("grow", 3, 5)]
     with pytest.raises(KeyError):
-        folder[Step("fit", 0, 3)]
+        folder[PathStep("fit", 0, 3)]
 
 
 def test_fingerprints_tell_matrices_apart():
@@ -299,7 +299,7 @@ def test_a_method_that_cannot_shrink_is_fit_at_every_rank():
         # Worse at rank 3 than at 2: the path must not rise all the same.
         return Factors(U, V, [20, 9, 5, 6, 1][rank])
 
-    path = RankPath(BooleanMatrix.from_array(np.ones((5, 4))), Refits(refit), 0)
+    path = RankPath(BooleanMatrix.from_array(np.ones((5, 4))), Stepper(refit), 0)
     path.scan(4, "mdl")
     assert sorted(fitted) == [1, 2, 3, 4]
     assert [path.factors[rank].cost for rank in range(1, 5)] == [9, 5, 5, 1]

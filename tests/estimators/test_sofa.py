@@ -364,3 +364,11 @@ def test_stop_reasons_and_refinement():
     assert (
         refined.reconstruction_err_ == cover(NOISY, refined.membership_, refined.components_).loss
     )
+
+
+def test_cells_that_are_held_out_change_nothing_for_the_others():
+    A = make_tiles((80, 40), 4, height=(10, 30), noise=0.1, random_state=1).A
+    alone = RankSearch(Sofa(), max_components=6).fit(A)
+    beside = RankSearch(Sofa(random_state=0), max_components=6, holdout=0.4).fit(A)
+    for rank in range(1, 7):
+        np.testing.assert_array_equal(beside.model(rank).components_, alone.model(rank).components_)

@@ -25,15 +25,14 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.matrix.on_disk import store
 from elbmf.relaxation.engines import MemoryEngine, cluster
 from elbmf.relaxation.engines.base import TreeSum
-from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix, connection, fleet
-from elbmf.relaxation.engines.cluster.placing import (
+from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix, connection, workers
+from elbmf.relaxation.engines.cluster.placement import (
     address_book,
     next_in_ring,
     share_out,
     tree_runs,
 )
 from elbmf.relaxation.half_step import Iterate
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.rounding import project
 from elbmf.relaxation.schedules import Annealed
@@ -42,6 +41,7 @@ from elbmf.relaxation.starts import uniform_start
 from elbmf.search.kernels.switches import add_marked, add_uncovered
 from elbmf.search.local import refine
 from elbmf.search.on_cluster import ClusterSearch
+from epochs import ipalm
 from waiting import wait_until
 
 da = pytest.importorskip("dask.array")
@@ -149,7 +149,7 @@ def test_many_workers_give_the_bits_of_memory():
         DaskMatrix.from_collection(X, client, cells_per_slab=1) as matrix,
         DaskEngine(matrix) as engine,
     ):
-        assert matrix.fleet.workers == 7
+        assert matrix.workers.count == 7
         assert relaxed(engine, 15) == relaxed_in_memory(A, matrix, epochs=15)
 
 
@@ -528,8 +528,8 @@ def test_one_of_two_workers_is_killed(client):
 @pytest.mark.slow
 def test_one_worker_after_the_other_is_killed(monkeypatch):
     # Copies at every occasion, and the trees of many workers.
-    monkeypatch.setattr(fleet, "_TIME_FOR_COPIES", np.inf)
-    monkeypatch.setattr(fleet, "_FEW_WORKERS", 1)
+    monkeypatch.setattr(workers, "_TIME_FOR_COPIES", np.inf)
+    monkeypatch.setattr(workers, "_FEW_WORKERS", 1)
     with connected(3, processes=True) as client:
         refined_while_a_worker_is_killed(client)
         relaxed_while_a_worker_is_killed(client, 12, 20)

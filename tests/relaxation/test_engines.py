@@ -22,11 +22,11 @@ from elbmf.relaxation.engines.cluster import DaskEngine, DaskMatrix
 from elbmf.relaxation.engines.disk import DiskEngine
 from elbmf.relaxation.engines.torch.engine import TorchEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Strength, lipschitz, step_size
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed
 from elbmf.relaxation.slabs import cut
 from elbmf.relaxation.starts import UniformRows
+from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays, rounding
 
 

@@ -13,10 +13,10 @@ from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines import MemoryEngine
 from elbmf.relaxation.half_step import Iterate
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.relaxation.slabs import ByteSlab, ComplementSlab, IndexSlab, cut
+from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays
 
 

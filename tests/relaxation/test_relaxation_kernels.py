@@ -26,7 +26,7 @@ def make_slab(storage, A):
     indptr, indices = BooleanMatrix.from_array(A).lines(0)
     if storage == "complement":
         indptr, indices = _complement(indptr, indices, n_resident)
-        return ComplementSlab(IndexSlab(0, lines, n_resident, indptr, indices))
+        return ComplementSlab(0, lines, n_resident, indptr, indices)
     kind = {"indices": IndexSlab, "bytes": ByteSlab}[storage]
     return kind(0, lines, n_resident, indptr, indices)
 

@@ -14,11 +14,11 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines import MemoryEngine, Where, open_engine
 from elbmf.relaxation.engines.torch.engine import TorchEngine
 from elbmf.relaxation.half_step import Iterate
-from elbmf.relaxation.palm import ipalm
 from elbmf.relaxation.regularizers import ELB, Bowl, ElasticNet
 from elbmf.relaxation.regularizers import Primp as Lambda
 from elbmf.relaxation.schedules import Printed
 from elbmf.relaxation.slabs import cut
+from epochs import ipalm
 
 torch = pytest.importorskip(
     "torch", reason="torch is not installed: pip install 'elbmf[torch]'", exc_type=ImportError

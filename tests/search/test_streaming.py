@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from elbmf.search import online as streaming
 from elbmf.search.kernels.votes import count_votes
 from elbmf.search.local import LocalSearch, describe
 from elbmf.search.online import RowSample, pay_elsewhere
+from elbmf.utils.tuning import TUNING
 from strategies import boolean_arrays, examples, masked_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:n_components:UserWarning")
@@ -64,7 +66,7 @@ def test_a_sample_does_not_depend_on_how_the_rows_are_cut(rows, size, most):
     ids = np.arange(1, rows + 1)
     X = (ids[:, None] >> np.arange(6)) & 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streaming, "_MOST_ROWS", most)
+        patch.setattr(streaming, "TUNING", replace(TUNING, rows_of_sample=most))
         samples = []
         for each in (size, rows):
             sample = RowSample(6, np.random.default_rng(3))
@@ -76,7 +78,7 @@ def test_a_sample_does_not_depend_on_how_the_rows_are_cut(rows, size, most):
 
 
 def test_each_row_is_as_likely_to_be_in_a_sample(monkeypatch):
-    monkeypatch.setattr(streaming, "_MOST_ROWS", 5)
+    monkeypatch.setattr(streaming, "TUNING", replace(TUNING, rows_of_sample=5))
     counts = np.zeros(20)
     for seed in range(200):
         sample = RowSample(20, np.random.default_rng(seed))
@@ -89,7 +91,7 @@ def test_each_row_is_as_likely_to_be_in_a_sample(monkeypatch):
 
 
 def test_a_sample_has_no_more_cells_than_room(monkeypatch):
-    monkeypatch.setattr(streaming, "_MOST_CELLS", 50)
+    monkeypatch.setattr(streaming, "TUNING", replace(TUNING, cells_of_sample=50))
     sample = RowSample(20, np.random.default_rng(0))
     for _ in range(30):
         sample.add(BooleanMatrix.from_array(np.ones((2, 20), dtype=bool)))
@@ -158,7 +160,7 @@ def test_tiles_are_found_exactly_in_one_pass():
 
 
 def test_tiles_are_found_in_a_stream_longer_than_the_sample(monkeypatch):
-    monkeypatch.setattr(streaming, "_MOST_ROWS", 300)
+    monkeypatch.setattr(streaming, "TUNING", replace(TUNING, rows_of_sample=300))
     model = streamed(TILES.A, 4, 128)
     assert model._stream.sample.rows.shape[0] == 300
     assert {tuple(row) for row in model.components_} == {tuple(row) for row in TILES.V}
@@ -171,7 +173,7 @@ def test_threads_change_nothing_and_seeds_decide():
 
 
 def test_memory_does_not_grow_with_the_rows(monkeypatch):
-    monkeypatch.setattr(streaming, "_MOST_ROWS", 60)
+    monkeypatch.setattr(streaming, "TUNING", replace(TUNING, rows_of_sample=60))
     peaks = []
     for repeats in (1, 1, 4):
         model = ELBMF(2, random_state=0, max_iter=5, effort=0, n_jobs=1)
@@ -266,7 +268,7 @@ def test_factors_of_your_own_are_no_start_of_a_stream():
 
 def test_sparse_rows_that_have_nothing_in_common_give_no_row_as_component(monkeypatch):
     """Components of a sample are to serve the rows that were not in it."""
-    monkeypatch.setattr(streaming, "_MOST_ROWS", 100)
+    monkeypatch.setattr(streaming, "TUNING", replace(TUNING, rows_of_sample=100))
     generator = np.random.default_rng(0)
     X = sparse.csr_array(generator.random((600, 200)) < 0.05 * (1 + (np.arange(200) < 3) * 5))
     model = streamed(X, 3, 100, n_jobs=1)

@@ -33,23 +33,12 @@ def unpack(words: Words, length: int) -> Bools:
 
 @dataclass
 class PackedFactors:
-    """A pair of Boolean factors and what they cost.
+    """A pair of Boolean factors and what they cost."""
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns of the product.
-    bits : Bits
-        The factors, and what the local search still has to look at.
-    cost : int
-        What the factors cost, kept up to date by the local search.
-    spare : int
-        A component that is empty and not counted, for moves to fill; -1 when there is none.
-    """
-
-    shape: tuple[int, int]
-    bits: Bits
-    cost: int
+    shape: tuple[int, int]  # Rows and columns of the product
+    bits: Bits  # The factors, and what the local search still has to look at
+    cost: int  # What the factors cost, kept up to date by the local search
+    # A component that is empty and not counted, for moves to fill; -1 when there is none
     spare: int = -1
 
     @classmethod

@@ -17,7 +17,7 @@ from elbmf.comparison.processes import Runner
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting, parts_of
 from elbmf.estimators import METHODS, BooleanFactorizer, method
-from elbmf.estimators.given import read_matrix
+from elbmf.estimators.reading import read_matrix
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,21 @@ import numpy as np
 
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.packed import PackedFactors
 from elbmf.boolean.product import Bools
 from elbmf.estimators.resuming import Session, identity
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.kept import StepFolder, remove_steps
-from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath
+from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Stepper
+from elbmf.ranks.step_folder import StepFolder, remove_steps
+from elbmf.search.local import LocalSearch
+from elbmf.search.moves import Search
+from elbmf.utils.tuning import TUNING
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
 
-__all__ = ["Refit", "at_best_rank", "finished_factors", "fitted_greedily", "prefixes"]
+__all__ = ["Refit", "WarmStarts", "at_best_rank", "finished_factors", "fitted_greedily", "prefixes"]
 
 # How n_components="auto" chooses: among the ranks up to this, and twice as many as long as the last
 # of them is the best.
@@ -35,48 +40,86 @@ class _Stopped(Exception):
         self.factors = factors
 
 
+@dataclass
 class Refit:
-    """A method that factorizes one matrix at any rank, from nothing.
+    """A method that factorizes one matrix at any rank, from nothing."""
 
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method and its parameters.
-    A : BooleanMatrix
-        The data.
-    parameters : callable
-        Returns parameters to set at a rank.
-
-    Attributes
-    ----------
-    n_iter : int
-        Iterations that took so far.
-    """
-
-    def __init__(
-        self,
-        method: "BooleanFactorizer",
-        A: BooleanMatrix,
-        parameters: Callable[[int], dict[str, Any]] = lambda rank: {},
-    ) -> None:
-        self._method = method
-        self._A = A
-        self._parameters = parameters
-        self.n_iter = 0
+    method: "BooleanFactorizer"
+    A: BooleanMatrix
+    # Returns parameters to set at a rank
+    parameters: Callable[[int], dict[str, Any]] = lambda rank: {}
+    n_iter: int = 0  # Iterations that took so far
 
     def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
         """Factorize at a rank."""
-        model = copy.copy(self._method)
-        model.set_params(n_components=rank, **self._parameters(rank))
+        model = copy.copy(self.method)
+        model.set_params(n_components=rank, **self.parameters(rank))
         if hasattr(model, "checkpoint"):
             # What is kept of a search over ranks are its steps, of which this fit is one.
             model.checkpoint = None
-        fitted = model._factorize(self._A, generator)
+        fitted = model._factorize(self.A, generator)
         self.n_iter += fitted.n_iter
-        factors = finished_factors(model, self._A, fitted)
+        factors = finished_factors(model, self.A, fitted)
         if fitted.was_stopped:
             raise _Stopped(factors)
         return factors
+
+
+class WarmStarts(Stepper):
+    """Steps that start from the factors of a neighbouring rank."""
+
+    def __init__(
+        self,
+        local: LocalSearch,  # The data and the descent
+        refit: Refit,
+        work: Callable[[int], float],  # What the search of a fit at a given rank may take
+        effort: float,  # As of the fits
+    ) -> None:
+        super().__init__(refit, lambda: refit.n_iter)
+        self._local = local
+        self._work = work
+        self._least_polish = effort * TUNING.least_polish
+
+    def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
+        """Drop the least useful components, let the others adapt, and search a little."""
+        with self._search(rank, generator) as search:
+            reduced = search.reduce(self._packed(factors, factors.rank), rank)
+            return _unpacked(search.improve(reduced))
+
+    def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
+        """Seed components on what is uncovered, and search a little."""
+        with self._search(rank, generator) as search:
+            return _unpacked(search.improve(self._packed(factors, rank)))
+
+    def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors:
+        """Recombine what was found at a rank, and search on from there."""
+        best = min(found, key=lambda factors: factors.cost)
+        rank = best.rank
+        work = max(TUNING.share_of_polish * self._work(rank), self._least_polish)
+        with Search(self._local, generator, work) as search:
+            start = self._packed(best, rank)
+            if len(found) > 1:
+                parents = [self._local.pack(factors.U, factors.V) for factors in found]
+                start = min(start, search.recombine(parents, rank), key=lambda each: each.cost)
+            polished = search.improve(start)
+        self._local.settle(polished)
+        return _unpacked(polished)
+
+    def _search(self, rank: int, generator: np.random.Generator) -> Search:
+        return Search(self._local, generator, TUNING.share_of_step * self._work(rank))
+
+    def _packed(self, factors: Factors, rank: int) -> PackedFactors:
+        """Pack factors, with empty components up to a rank, and let them adapt."""
+        (n, k), m = factors.U.shape, factors.V.shape[1]
+        U, V = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, m), dtype=np.bool_)
+        U[:, :k], V[:k] = factors.U, factors.V
+        packed = self._local.pack(U, V, with_spare=True)
+        self._local.descend(packed)
+        return packed
+
+
+def _unpacked(found: PackedFactors) -> Factors:
+    return Factors(*found.to_arrays(), found.cost)
 
 
 def finished_factors(
@@ -89,20 +132,13 @@ def finished_factors(
 
 
 def prefixes(
-    method: "BooleanFactorizer", A: BooleanMatrix, find: Callable[[int], Sequence[Nested]]
+    method: "BooleanFactorizer",
+    A: BooleanMatrix,
+    # Returns one or several sequences of so many components, of which each rank takes the one that
+    # costs least there
+    find: Callable[[int], Sequence[Nested]],
 ) -> Prefixes:
-    """Return the steps of a method whose components do not depend on how many follow.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method.
-    A : BooleanMatrix
-        The data.
-    find : callable
-        Returns one or several sequences of so many components, of which each rank takes the one
-        that costs least there.
-    """
+    """Return the steps of a method whose components do not depend on how many follow."""
 
     def finish(U: Bools, V: Bools) -> Factors:
         return finished_factors(method, A, FittedFactors(U, V))
@@ -146,8 +182,8 @@ def at_best_rank(method: "BooleanFactorizer", A: BooleanMatrix, seed: int) -> Fi
 def _chosen(
     method: "BooleanFactorizer", A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
 ) -> FittedFactors:
-    steps = method._steps(A)
-    path = RankPath(A, steps, seed, finished, n_jobs=method._threads)
+    stepper = method._stepper(A)
+    path = RankPath(A, stepper, seed, finished, n_jobs=method._threads)
     most = min(_FIRST_RANKS, *A.shape)
     reason = "rank chosen"
     try:
@@ -170,4 +206,4 @@ def _chosen(
         _CRITERION: np.array(path.values(_CRITERION)),
     }
     chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
-    return FittedFactors(chosen.U, chosen.V, steps.n_iter, reason, table)
+    return FittedFactors(chosen.U, chosen.V, stepper.n_iter(), reason, table)

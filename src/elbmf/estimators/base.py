@@ -3,12 +3,14 @@
 A method itself only factorizes.
 """
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, is_dataclass, replace
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +28,15 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Refits, Steps
+from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
+from elbmf.utils.docstrings import with_inherited
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
-__all__ = ["BooleanFactorizer", "FittedFactors", "lent"]
+__all__ = ["BooleanFactorizer", "FittedFactors", "estimator", "lent"]
+
+T = TypeVar("T")
 
 Bools = NDArray[np.bool_]
 
@@ -45,16 +50,34 @@ def lent(A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
     return nullcontext(A)
 
 
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[T]) -> type[T]:
+    """Make the annotated attributes of a class its parameters, beside those of its bases.
+
+    It gets an ``__init__`` that takes them as keywords. Its docstring is completed by theirs: by
+    parameters that it names without a word, and by parameters and attributes that it does not name.
+    Its ``_parameter_constraints`` are those of its own; those of the bases are added.
+    """
+    constraints: dict[str, list[Any]] = {}
+    for base in reversed(cls.__mro__):
+        constraints |= vars(base).get("_parameter_constraints", {})
+    cls._parameter_constraints = constraints  # type: ignore[attr-defined]
+    made = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    docstrings = [base.__doc__ or "" for base in made.__bases__ if is_dataclass(base)]
+    made.__doc__ = with_inherited(made.__doc__ or "", docstrings, signature(made).parameters)
+    return made
+
+
+@estimator
 class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
-    A method implements `_factorize` and declares its own parameters beside the common ones:
-    ``n_components``, ``refine``, ``binarize``, ``callback``, ``n_jobs`` and ``random_state``. It
-    calls `_tell` after each of its iterations, and ends well when that returns true. What else it
-    may say, each in one method:
+    A method is an `estimator` with parameters of its own beside the common ones, and implements
+    `_factorize`. It calls `_tell` after each of its iterations, and ends well when that returns
+    true. What else it may say, each in one method:
 
     - `_weights`: what the two kinds of error cost;
-    - `_steps`: how to get from one number of components to the next;
+    - `_stepper`: how to get from one number of components to the next;
     - `_arranged`: the order of the components;
     - `_read`, `_lend` and `_describe`: how data comes in, where it lies during the fit, and how
       rows are described, for data that is not simply in memory.
@@ -62,6 +85,27 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     What it can use: `_rank`, `_threads`, and parts of its own, such as a
     `elbmf.estimators.relaxer.Relaxer`, a `elbmf.estimators.resuming.Session` or an
     `elbmf.search.portfolio.Portfolio`.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=10
+        Number of components k. ``"auto"`` chooses the one that gives the shortest description of
+        the data (MDL); most methods then take several times as long.
+    refine : bool, default=False
+        Improve the factors by Boolean local search afterwards, never for the worse.
+    binarize : float, str or transformer, optional
+        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
+        of ``columns`` (default), ``rows`` or ``all``.
+
+        In Python also a transformer.
+    callback : callable, optional
+        Called with a `FitProgress` after each iteration; a true return value ends the fit at once,
+        with what was found so far.
+    n_jobs : int, optional
+        Threads. All cores by default, and for -1; the result does not depend on it.
+    random_state : int, RandomState instance or None
+        Seed of all that is random.
 
     Attributes
     ----------
@@ -108,12 +152,12 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "random_state": ["random_state"],
     }
 
-    n_components: int | Literal["auto"] | None
-    refine: bool
-    binarize: Binarize
-    callback: Callable[[FitProgress], Any] | None
-    n_jobs: int | None
-    random_state: Any
+    n_components: int | Literal["auto"] | None = field(default=10, kw_only=False)
+    refine: bool = False
+    binarize: Binarize = None
+    callback: Callable[[FitProgress], Any] | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     @abstractmethod
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
@@ -192,6 +236,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rank = 0 if self.n_components is None else self._rank
         return bool(self.callback(replace(report, n_components=rank)))
 
+    def _tell_since(self, began: float, **figures: Any) -> bool:
+        """Do the same, of a fit that began at a time as of `time.perf_counter`."""
+        return self._tell(FitProgress(seconds=time.perf_counter() - began, **figures))
+
     def _refined(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Improve what the method has found by local search, if asked to, and note the gain.
 
@@ -214,9 +262,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Put the components in an order; as they are found by default."""
         return fitted
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""
-        return Refits(Refit(self, A))
+        refit = Refit(self, A)
+        return Stepper(refit, lambda: refit.n_iter)
 
     def transform(self, X: Any, missing: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array
-from elbmf.ranks.kept import remove_steps
+from elbmf.ranks.step_folder import remove_steps
 from elbmf.relaxation.half_step import Rows
 from elbmf.utils.atomic import atomic_file, part_of
 
@@ -58,32 +58,15 @@ class DamagedCheckpointError(FileFormatError):
 
 
 class Checkpoint(NamedTuple):
-    """What a fit keeps of itself.
+    """What a fit keeps of itself."""
 
-    Parameters
-    ----------
-    facts : dict
-        As json can hold them; ``"finished"`` tells whether the fit has ended.
-    arrays : mapping of str to Rows
-        What is larger, by name.
-    damage : str
-        Why it is not the last one that was written, where a later one was.
-    """
-
-    facts: dict[str, Any]
-    arrays: Mapping[str, Rows]
-    damage: str = ""
+    facts: dict[str, Any]  # As json can hold them; ``"finished"`` tells whether the fit has ended
+    arrays: Mapping[str, Rows]  # What is larger, by name
+    damage: str = ""  # Why it is not the last one that was written, where a later one was
 
 
 class CheckpointFolder:
     """The checkpoints of one fit.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    fit : dict
-        What tells the fit from others: data and parameters.
 
     Raises
     ------
@@ -91,7 +74,11 @@ class CheckpointFolder:
         If nothing can be written there.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], fit: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],  # Made if it is not there
+        fit: dict[str, Any],  # What tells the fit from others: data and parameters
+    ) -> None:
         self.folder = Path(folder)
         self._fit = json.loads(json.dumps(fit, default=str))
         try:

@@ -2,10 +2,9 @@
 
 import copy
 import logging
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -14,30 +13,31 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Placeholder, Setting
-from elbmf.estimators.auto_rank import Refit
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
-from elbmf.estimators.on_cluster import find_on_cluster, lent_by_cluster, read_on_cluster
-from elbmf.estimators.online import OnlineLearner, PartialFitMixin, SampleLearner
-from elbmf.estimators.relaxer import CONSTRAINTS, Relaxed, Relaxer
+from elbmf.estimators.auto_rank import Refit, WarmStarts
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.on_cluster import (
+    lent_by_cluster,
+    naming_checkpoint,
+    read_on_cluster,
+    refined_on_cluster,
+)
+from elbmf.estimators.online import PartialFitMixin
+from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
-from elbmf.estimators.warm import WarmSteps
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
-from elbmf.ranks.path import Steps
+from elbmf.ranks.path import Stepper
 from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
 from elbmf.relaxation.rounding import project, round_by_loss
 from elbmf.relaxation.schedules import Annealed, Schedule
-from elbmf.relaxation.trace import TraceLevel
 from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
 from elbmf.search.portfolio import Portfolio, planned_runs, search_work
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import generator_of
 from elbmf.utils.tuning import TUNING
 
@@ -62,7 +62,8 @@ class _FiniteEffort(Interval):
         return "".join(map(str, self.parts))
 
 
-class ELBMF(PartialFitMixin, BooleanFactorizer):
+@estimator
+class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -83,12 +84,7 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
     extra_weight : float, default=1
         What a covered zero costs, when an uncovered one costs 1. Infinity allows no covered zero at
         all: a factorization from below.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
+    binarize
     effort : float, default=1
         How long to search for better components after that, in multiples of about the time that
         the relaxation takes; 0 for not at all. More effort never ends with a higher loss, and the
@@ -131,17 +127,10 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         number of ones, that counts as none.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
-    n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
-    memory_limit : float or str, optional
-        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
-        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
-    device : {"cpu", "cuda", "mps"}, optional
-        Do the epochs with torch on this device. By default, with our own kernels on the processor.
-    checkpoint : path, optional
-        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
-        when it is called again with the same data and parameters, to the same end. One that has
-        ended leaves its result there, until another fit is given the folder.
+    n_jobs
+    memory_limit
+    device
+    checkpoint
     checkpoint_every : int, default=20
         Epochs from one checkpoint to the next; in the search, about the time of so many. Fewer
         are written where they would take more than a twentieth of the time.
@@ -150,13 +139,10 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         it is a `State`, which has the relaxed factors, too. A true return value ends the fit, with
         the factors as they are, rounded. With ``refine``, a few turns of local search make the best
         of them, which take about as long as some ten epochs.
-    random_state : int, RandomState instance or None
-        Seed of the random start.
+    random_state
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_
-        As of every method, see `BooleanFactorizer`; of the best run.
     run_losses_ : list of int
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
@@ -167,9 +153,6 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         ``"reduction"`` (to the components asked for, where a run had more),
         ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
-    n_rows_seen_, n_batches_ : int
-        Rows read and calls of `partial_fit`, only after it. Of the above there are then only
-        ``components_`` and ``n_components_``.
 
     Notes
     -----
@@ -195,8 +178,6 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
-        **CONSTRAINTS,
         # A view: it has the names that are added later, too.
         "regularizer": [StrOptions(REGULARIZERS.keys()), Regularizer],
         "schedule": [Schedule, None],
@@ -206,54 +187,17 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
     }
 
-    def __init__(
-        self,
-        # What to find
-        n_components: int | Literal["auto"] = 10,
-        *,
-        extra_weight: float = 1.0,
-        binarize: Binarize = None,
-        # How hard to look
-        effort: float = 1.0,
-        time_limit: float | None = None,
-        refine: bool = True,
-        n_init: int | Literal["auto"] = "auto",
-        max_iter: int = 500,
-        # The relaxation
-        regularizer: str | Regularizer = "elb",
-        schedule: Schedule | None = None,
-        init: Any = "auto",
-        tol: float = 1e-6,
-        trace: TraceLevel = "basic",
-        # Where and how it runs
-        n_jobs: int | None = None,
-        memory_limit: float | str | None = None,
-        device: str | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: int = 20,
-        callback: Callable[[FitProgress], Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.extra_weight = extra_weight
-        self.binarize = binarize
-        self.effort = effort
-        self.time_limit = time_limit
-        self.refine = refine
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.regularizer = regularizer
-        self.schedule = schedule
-        self.init = init
-        self.tol = tol
-        self.trace = trace
-        self.n_jobs = n_jobs
-        self.memory_limit = memory_limit
-        self.device = device
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.callback = callback
-        self.random_state = random_state
+    # What to find
+    extra_weight: float = 1.0
+    # How hard to look
+    effort: float = 1.0
+    time_limit: float | None = None
+    refine: bool = True
+    n_init: int | Literal["auto"] = "auto"
+    max_iter: int = 500
+    # The relaxation
+    regularizer: str | Regularizer = "elb"
+    schedule: Schedule | None = None
 
     # --- data: in memory, on disk, or on a cluster ---
 
@@ -265,7 +209,7 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
     def _lend(self, A: Any) -> AbstractContextManager[Any]:
         if not A.in_one_place:
             return lent_by_cluster(A)
-        return self._relaxer.lend(A, self.n_components)
+        return self._relaxer.lend(A)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)
@@ -280,20 +224,25 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
     def _found(self, A: Any, generator: np.random.Generator) -> FittedFactors:
         """Factorize, or do what an interrupted fit has left of that."""
         session = Session.of(self, A, generator)
-
-        def find() -> FittedFactors:
-            if not A.in_one_place:
-                return find_on_cluster(self, self._relaxer, A, generator, session)
-            return self._find(A, generator, session)
-
-        return session.conclude(find)
+        return session.conclude(lambda: self._find(A, generator, session))
 
     def _find(
         self, A: BooleanMatrix, generator: np.random.Generator, session: Session
     ) -> FittedFactors:
         """Relax in several runs, pool them, and search on from there."""
-        local = LocalSearch(A, self._weights(A.shape), self._threads) if self.refine else None
-        self._relax(A, generator, session, local)
+        weights = self._weights(A.shape)
+        if not A.in_one_place:
+            with naming_checkpoint(self.checkpoint):
+                self._relax(A, generator, session, partial(refined_on_cluster, self))
+            return _best(session.runs)
+        local = LocalSearch(A, weights, self._threads) if self.refine else None
+
+        def rounded(A: BooleanMatrix, relaxed: Relaxed, began: float) -> FittedFactors:
+            fitted = _rounded(relaxed, local)
+            fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
+            return fitted
+
+        self._relax(A, generator, session, rounded)
         if local is None:
             best = _best(session.runs)
         else:
@@ -318,16 +267,14 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         A: BooleanMatrix,
         generator: np.random.Generator,
         session: Session,
-        local: LocalSearch | None,
+        rounded: Callable[[Any, Relaxed, float], FittedFactors],
     ) -> None:
-        """Do the runs that the session has not seen yet."""
+        """Do the runs that the session has not seen yet, and round what each leads to."""
         weights, relaxer, plan = self._weights(A.shape), self._relaxer, self._plan(A)
         with relaxer.open(A, weights.relaxed) as engine:
             for run, (k, epochs) in islice(enumerate(plan, start=1), len(session.runs), None):
                 if session.runs_are_over:
                     break
-                if run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto"):
-                    relaxer = replace(relaxer, init="random")
                 relaxed = relaxer.relax(
                     A,
                     engine,
@@ -338,10 +285,14 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
                     weight_of_ones=weights.relaxed,
                     run=run,
                     runs=len(plan),
+                    at_random=self._starts_at_random(A, run),
                 )
-                fitted = _rounded(relaxed, local)
-                fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
-                session.keep_run(fitted)
+                session.keep_run(rounded(A, relaxed, session.began))
+
+    def _starts_at_random(self, A: BooleanMatrix, run: int) -> bool:
+        """Whether a run may not start from singular vectors."""
+        later = run > 1 and self.init == "auto" and not (self.refine and self.n_init == "auto")
+        return later or not A.in_one_place
 
     def _plan(self, A: BooleanMatrix) -> list[tuple[int, int]]:
         """Return the components of each run, and its epochs at most."""
@@ -349,6 +300,8 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
             return [(self._rank, self.max_iter)]
         if self.n_init != "auto":
             return [(self._rank, self.max_iter)] * self.n_init
+        if not A.in_one_place:
+            return [(self._rank, self.max_iter)]
         return planned_runs(
             A,
             self._rank,
@@ -362,7 +315,7 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         regularizer = self.regularizer
         if isinstance(regularizer, str):
             regularizer = REGULARIZERS[regularizer]()
-        return Relaxer.of(self, regularizer, self.schedule or Annealed())
+        return Relaxer(self, regularizer, self.schedule or Annealed())
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Put the components that shorten the description most first.
@@ -407,10 +360,10 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
 
     # --- from rank to rank, and from batch to batch ---
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """From rank to rank by local search, or without refinement by starting anew."""
         if not self.refine:
-            return super()._steps(A)
+            return super()._stepper(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
 
         def parameters(rank: int) -> dict[str, Any]:
@@ -423,19 +376,33 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
         def work(rank: int) -> float:
             return search_work(A, rank, self.max_iter, self.effort)
 
-        return WarmSteps(local, Refit(self, A, parameters), work, self.effort)
+        return WarmStarts(local, Refit(self, A, parameters), work, self.effort)
 
-    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
+    def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
         """Learn from a sample of the rows, after a fit of those rows as its factors have them."""
         if not isinstance(self.init, str):
             raise InputError(
                 "partial_fit cannot start from factors of your own, for rows come and go; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or use fit."
             )
+        stream = self._opened_stream(A.shape[1])
+        stream.read(A, self._review(A.shape))
+        return stream.components.copy(), stream.sample.n_seen
+
+    def _widen(self, n_columns: int) -> Bools:
+        stream = self._opened_stream(self.n_features_in_)
+        stream.widen(n_columns)
+        return stream.components.copy()
+
+    def _opened_stream(self, n_columns: int) -> Stream:
         if not hasattr(self, "_stream"):
-            self._stream = Stream(shape[1], generator_of(self.random_state))
+            self._stream = Stream(n_columns, generator_of(self.random_state))
             if hasattr(self, "membership_"):
                 self._stream.recall(self.membership_, self.components_)
+        return self._stream
+
+    def _review(self, shape: tuple[int, int]) -> Review:
+        """Return how components of a sample are reviewed: by a quick fit and a search."""
         epochs = self.max_iter
         if self._relaxer.schedule.ends_boolean:
             epochs = min(epochs, TUNING.epochs_on_sample)
@@ -456,14 +423,13 @@ class ELBMF(PartialFitMixin, BooleanFactorizer):
             whole = search_work(sample, self._rank, self.max_iter, self.effort)
             return TUNING.effort_on_sample * whole
 
-        review = Review(self._rank, relax, work, self._weights(shape), self._threads)
-        return SampleLearner(self._stream, review)
+        return Review(self._rank, relax, work, self._weights(shape), self._threads)
 
 
 def _best(runs: list[FittedFactors]) -> FittedFactors:
     """Return the best run; a callback that ended another one ends the fit as well."""
     best = min(runs, key=lambda run: run.cost)
-    best.stages = {"rounding": best.cost}
+    best.stages = best.stages or {"rounding": best.cost}
     best.run_losses = [run.cost for run in runs]
     if runs[-1].was_stopped:
         best.stop_reason = "callback"

@@ -17,29 +17,16 @@ from sklearn.utils.validation import validate_data
 from elbmf.binarizers import is_number
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.errors import ClusterError, InputError
-from elbmf.estimators.relaxer import Relaxer
-from elbmf.estimators.resuming import Session
-from elbmf.relaxation.engines import Engine
+from elbmf.estimators.relaxer import Relaxed
 from elbmf.relaxation.engines.cluster import DaskMatrix
-from elbmf.relaxation.palm import State
 from elbmf.relaxation.rounding import project
 from elbmf.search.on_cluster import ClusterSearch
 
-__all__ = ["find_on_cluster", "lent_by_cluster", "read_on_cluster"]
+__all__ = ["lent_by_cluster", "naming_checkpoint", "read_on_cluster", "refined_on_cluster"]
 
 
 def read_on_cluster(method: Any, X: Any, missing: Any, *, reset: bool) -> DaskMatrix:
-    """Validate input of a method on the workers whose it is.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        The method.
-    X, missing : Dask array, Dask data frame or DaskMatrix
-        The input.
-    reset : bool
-        Whether it is to be fitted.
-    """
+    """Validate input of a method on the workers whose it is, to be fitted if ``reset`` is true."""
     if reset:
         _require_feasible(method)
     # A data frame of Dask has an empty one of pandas, with the names.
@@ -103,80 +90,28 @@ def lent_by_cluster(A: DaskMatrix) -> Iterator[DaskMatrix]:
             A.close()
 
 
-def find_on_cluster(
-    method: Any,
-    relaxer: Relaxer,
-    A: DaskMatrix,
-    generator: np.random.Generator,
-    session: Session,
-) -> FittedFactors:
-    """Relax, round and refine on the workers; of several runs, the best is taken.
-
-    Parameters
-    ----------
-    method : BooleanFactorizer
-        With the parameters of `ELBMF`.
-    relaxer : Relaxer
-        That of the method.
-    A : DaskMatrix
-        The data.
-    generator : numpy.random.Generator
-        For the starts.
-    session : Session
-        Where the fit may have begun, and where it is kept.
-    """
-    if isinstance(relaxer.init, str):
-        relaxer = replace(relaxer, init="random")
-    weights = method._weights(A.shape)
+@contextmanager
+def naming_checkpoint(checkpoint: Any) -> Iterator[None]:
+    """Say of a cluster that was lost where the fit can go on from."""
     try:
-        with relaxer.open(A, weights.relaxed) as engine:
-            _run(method, relaxer, A, engine, generator, session)
+        yield
     except ClusterError as error:
-        if method.checkpoint is None:
+        if checkpoint is None:
             raise
         raise ClusterError(
-            f"{error} Fitting again with checkpoint={os.fspath(method.checkpoint)!r} goes on "
+            f"{error} Fitting again with checkpoint={os.fspath(checkpoint)!r} goes on "
             "from what was kept there."
         ) from error
-    best = min(session.runs, key=lambda run: run.cost)
-    best.run_losses = [run.cost for run in session.runs]
-    if session.runs[-1].was_stopped:
-        best.stop_reason = "callback"
-    return best
 
 
-def _run(
-    method: Any,
-    relaxer: Relaxer,
+def refined_on_cluster(
+    method: Any,  # With the parameters of `ELBMF`
     A: DaskMatrix,
-    engine: Engine,
-    generator: np.random.Generator,
-    session: Session,
-) -> None:
-    """Do the runs that the session has not seen yet."""
-    several = method.n_init != "auto" and isinstance(relaxer.init, str)
-    runs = method.n_init if several else 1
-    for run in range(len(session.runs) + 1, runs + 1):
-        if session.runs_are_over:
-            return
-        relaxed = relaxer.relax(
-            A,  # type: ignore[arg-type]
-            engine,
-            method._rank,
-            method.max_iter,
-            generator,
-            session,
-            weight_of_ones=method._weights(A.shape).relaxed,
-            run=run,
-            runs=runs,
-        )
-        fitted = _finish(method, A, relaxed.state, session.began, relaxed.reason)
-        fitted.history = relaxed.history
-        session.keep_run(fitted)
-
-
-def _finish(method: Any, A: DaskMatrix, state: State, began: float, reason: str) -> FittedFactors:
-    """Round the factors of the last epoch, and refine them."""
+    relaxed: Relaxed,  # What a run has led to
+    began: float,  # When the fit began, as of `time.perf_counter`
+) -> FittedFactors:
+    """Round the factors of the last epoch, and refine them, on the workers."""
+    state, reason = relaxed.state, relaxed.reason
     search = ClusterSearch(A, project(state.resident.values), project, method._weights(A.shape))
     stages = {"rounding": search.cost}
 
@@ -198,6 +133,7 @@ def _finish(method: Any, A: DaskMatrix, state: State, began: float, reason: str)
         np.ascontiguousarray(Vt.T),
         n_iter=state.iteration,
         stop_reason=reason,
+        history=relaxed.history,
         stages=stages,
         cost=search.cost,
     )

@@ -1,16 +1,15 @@
 """The part of a method that learns from rows as they come, a few at a time."""
 
 from abc import abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
-from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.base import BooleanFactorizer, estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
-from elbmf.search.online import Review, Stream
 
-__all__ = ["OnlineLearner", "PartialFitMixin", "SampleLearner"]
+__all__ = ["PartialFitMixin"]
 
 # Attributes that tell of the rows of a fit alone.
 _OF_A_FIT = (
@@ -25,67 +24,29 @@ _OF_A_FIT = (
 )
 
 
-class OnlineLearner(Protocol):
-    """Components of the rows read so far."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that the components stand for."""
-
-    def read(self, A: BooleanMatrix) -> Bools:
-        """Learn from more rows; return the components."""
-
-    def widen(self, n_columns: int) -> Bools:
-        """Let rows have more columns, all zero in the rows so far; return the components."""
-
-
-class SampleLearner:
-    """Components from a sample of the rows, reviewed now and then.
-
-    Parameters
-    ----------
-    stream : Stream
-        The sample, and the components so far.
-    review : Review
-        How to choose components of a sample.
-    """
-
-    def __init__(self, stream: Stream, review: Review) -> None:
-        self._stream = stream
-        self._review = review
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that have passed."""
-        return self._stream.sample.n_seen
-
-    def read(self, A: BooleanMatrix) -> Bools:
-        """Let rows pass; return the components."""
-        self._stream.read(A, self._review)
-        return self._stream.components.copy()
-
-    def widen(self, n_columns: int) -> Bools:
-        """Let rows have more columns; return the components."""
-        self._stream.widen(n_columns)
-        return self._stream.components.copy()
-
-
+@estimator
 class PartialFitMixin(BooleanFactorizer):
-    """`partial_fit` for a method that has an `OnlineLearner`.
+    """`partial_fit` for a method that can learn from rows as they come.
 
     Attributes
     ----------
     n_rows_seen_ : int
         Rows that the components were learned from; only after `partial_fit`.
     n_batches_ : int
-        Calls of `partial_fit`; only after it.
+        Calls of `partial_fit`; only after it. Of the others there are then only ``components_``
+        and ``n_components_``.
     """
 
-    n_features_in_: int
+    @abstractmethod
+    def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
+        """Learn from more rows, from where a fit has ended, if there was one.
+
+        Returns the components, and how many rows they stand for.
+        """
 
     @abstractmethod
-    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
-        """Return what learns from rows of a shape, from where a fit has ended, if there was one."""
+    def _widen(self, n_columns: int) -> Bools:
+        """Let rows have more columns, all zero in the rows so far; return the components."""
 
     def partial_fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
         """Read more rows, and choose the components of all the rows read so far.
@@ -113,9 +74,7 @@ class PartialFitMixin(BooleanFactorizer):
             raise InputError("partial_fit reads rows that are here; use fit for data on a cluster.")
         A = self._read(X, missing, reset=not hasattr(self, "components_"))
         batches = getattr(self, "n_batches_", 0)
-        learner = self._learner(A.shape)
-        self.components_ = learner.read(A)
-        self.n_rows_seen_ = learner.n_rows
+        self.components_, self.n_rows_seen_ = self._learn(A)
         self.n_components_ = int(self.components_.any(axis=1).sum())
         self.n_batches_ = batches + 1
         for attribute in _OF_A_FIT:
@@ -140,6 +99,6 @@ class PartialFitMixin(BooleanFactorizer):
                 "widen cannot name the columns that are added, and those before have names. Read "
                 "rows without names of columns."
             )
-        self.components_ = self._learner((0, self.n_features_in_)).widen(n_features)
-        self.n_features_in_ = n_features
+        self.components_ = self._widen(n_features)
+        self.n_features_in_: int = n_features
         return self

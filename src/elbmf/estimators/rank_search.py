@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -14,13 +14,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.errors import InputError, Setting
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
-from elbmf.ranks.kept import StepFolder
 from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
+from elbmf.ranks.step_folder import StepFolder
 from elbmf.utils.seeds import seed_of
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]
@@ -51,6 +51,7 @@ class _Found(NamedTuple):
     factors: dict[int, Factors]
 
 
+@estimator
 class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     """Factorizations at many ranks, and the rank that a criterion chooses.
 
@@ -119,24 +120,13 @@ default="mdl"
         "callback": [callable, None],
     }
 
-    def __init__(
-        self,
-        estimator: BooleanFactorizer | None = None,
-        max_components: int = 30,
-        *,
-        criterion: str = "mdl",
-        every: bool | Literal["auto"] = "auto",
-        holdout: float | None = None,
-        checkpoint: Any = None,
-        callback: Callable[[RankProgress], Any] | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_components = max_components
-        self.criterion = criterion
-        self.every = every
-        self.holdout = holdout
-        self.checkpoint = checkpoint
-        self.callback = callback
+    estimator: BooleanFactorizer | None = field(default=None, kw_only=False)
+    max_components: int = field(default=30, kw_only=False)
+    criterion: str = "mdl"
+    every: bool | Literal["auto"] = "auto"
+    holdout: float | None = None
+    checkpoint: Any = None
+    callback: Callable[[RankProgress], Any] | None = None
 
     def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
         """Search the ranks of X.
@@ -157,18 +147,16 @@ default="mdl"
         A = method._read(X, missing, reset=True)
         self.n_features_in_ = method.n_features_in_
         seed, finished = self._finished(method, A)
-        path = RankPath(A, method._steps(A), seed, finished["all"], self.callback, method._threads)
-        hidden: RankPath | None = None
+
+        def path_of(
+            data: BooleanMatrix, known: FinishedSteps, observe: Callable[[RankProgress], Any] | None
+        ) -> RankPath:
+            return RankPath(data, method._stepper(data), seed, known, observe, method._threads)
+
+        path, hidden = path_of(A, finished["all"], self.callback), None
         if self.holdout is not None:
             masked = _with_hidden(A, self.holdout, seed)
-            hidden = RankPath(
-                masked,
-                method._steps(masked),
-                seed,
-                finished["hidden"],
-                self._observe_held_out,
-                method._threads,
-            )
+            hidden = path_of(masked, finished["hidden"], self._observe_held_out)
         try:
             self._walk(path)
             if hidden is not None:

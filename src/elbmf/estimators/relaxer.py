@@ -5,11 +5,12 @@ with trace, stop rule, checkpoints and callback, is here.
 """
 
 import logging
-from collections.abc import Callable
+import os
+from abc import abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
-from elbmf.estimators.base import BooleanFactorizer, lent
+from elbmf.estimators.base import BooleanFactorizer, estimator, lent
 from elbmf.estimators.resuming import Begun, Session
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import memory_needed, paged
@@ -34,32 +35,82 @@ from elbmf.relaxation.starts import singular_start, uniform_start
 from elbmf.relaxation.stopping import StopReason, StopRule
 from elbmf.relaxation.trace import Trace, TraceLevel
 from elbmf.search.local import agree
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.sizes import SizeText, bytes_of
 from elbmf.utils.text import size_text
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["CONSTRAINTS", "Relaxed", "Relaxer", "relax_once"]
+__all__ = ["OneRunFactorizer", "RelaxationParameters", "Relaxed", "Relaxer"]
 
 _LOG = logging.getLogger(__name__)
-
-CONSTRAINTS: dict[str, list[Any]] = {
-    "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "trace": [StrOptions(set(get_args(TraceLevel)))],
-    "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
-    "device": [StrOptions(DEVICES), None],
-    "checkpoint": [str, HasMethods("__fspath__"), None],
-    "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
-}
-"""The parameters of a method that relaxes, beside the common ones."""
 
 # Components to reckon with where their number is yet to be found.
 _RANK_UNKNOWN = 32
 
 # Of the memory that is free, what a fit of stored data may take where nothing is said.
 _SHARE_OF_MEMORY = 0.5
+
+
+@estimator
+class RelaxationParameters:
+    """What a method that relaxes takes beside the common parameters.
+
+    Parameters
+    ----------
+    init : {"auto", "svd", "random"} or (U, V), default="auto"
+        Positive parts of the leading singular vectors with a little noise, or uniform random
+        factors. ``"auto"`` is ``"svd"`` on up to ten million ones, else ``"random"``.
+
+        In Python also your own, of shapes (n, k) and (k, m).
+    max_iter : int, default=1500
+        Epochs at most.
+    tol : float, default=1e-6
+        Change of the loss, relative to the number of ones, that counts as none: after twenty
+        epochs without any, the run has converged.
+    trace : {"basic", "full"}, default="basic"
+        What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
+    callback : callable, optional
+        Called with a `FitProgress` after each epoch, which is a `State` and has the relaxed
+        factors; a true return value ends the fit at once, with the factors as they are, rounded.
+    memory_limit : float or str, optional
+        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
+        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
+    device : {"cpu", "cuda", "mps"}, optional
+        Do the epochs with torch on this device. By default, with our own kernels on the processor.
+    checkpoint : path, optional
+        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
+        when it is called again with the same data and parameters, to the same end. One that has
+        ended leaves its result there, until another fit is given the folder.
+    checkpoint_every : int, default=20
+        Epochs from one checkpoint to the next. Fewer are written where they would take more than
+        a twentieth of the time.
+    random_state : int, RandomState instance or None
+        Seed of the start.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Epochs done.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "init": [StrOptions({"auto", "svd", "random"}), tuple, list],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "trace": [StrOptions(set(get_args(TraceLevel)))],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), SizeText(), None],
+        "device": [StrOptions(DEVICES), None],
+        "checkpoint": [str, HasMethods("__fspath__"), None],
+        "checkpoint_every": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    init: Any = "auto"
+    max_iter: int = 1500
+    tol: float = 1e-6
+    trace: TraceLevel = "basic"
+    memory_limit: float | str | None = None
+    device: str | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: int = 20
 
 
 class Relaxed(NamedTuple):
@@ -76,62 +127,22 @@ class Relaxed(NamedTuple):
 
 @dataclass(frozen=True)
 class Relaxer:
-    """Runs of iPALM, each from a start until the stop rule or the callback ends it.
+    """Runs of iPALM, each from a start until the stop rule or the callback ends it."""
 
-    Parameters
-    ----------
-    regularizer : Regularizer
-        What is added to ‖A − UV‖².
-    schedule : Schedule
-        How strong that is, and what goes with it.
-    init : {"auto", "svd", "random"} or (U, V)
-        The start.
-    tol : float
-        Of the stop rule.
-    trace : {"basic", "full"}
-        What to record.
-    memory_limit : float, str or None
-        Above which data is worked on from the disk.
-    where : Where
-        Threads and device.
-    tell : callable
-        Told of each epoch; a true return value ends the run.
-    """
+    method: Any  # Whose it is, with `RelaxationParameters`
+    regularizer: Regularizer  # What is added to ‖A − UV‖²
+    schedule: Schedule  # How strong that is, and what goes with it
 
-    regularizer: Regularizer
-    schedule: Schedule
-    init: Any
-    tol: float
-    trace: TraceLevel
-    memory_limit: float | str | None
-    where: Where
-    tell: Callable[[FitProgress], bool]
-
-    @classmethod
-    def of(cls, method: Any, regularizer: Regularizer, schedule: Schedule) -> "Relaxer":
-        """Return that of a method with the parameters of `CONSTRAINTS`."""
-        return cls(
-            regularizer,
-            schedule,
-            method.init,
-            method.tol,
-            method.trace,
-            method.memory_limit,
-            Where(method._threads, method.device),
-            method._tell,
-        )
-
-    def lend(
-        self, A: BooleanMatrix, n_components: int | str | None
-    ) -> AbstractContextManager[BooleanMatrix]:
+    def lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data, from the disk if there is not enough memory for it."""
-        if self.memory_limit is not None:
-            limit = bytes_of(self.memory_limit)
+        if self.method.memory_limit is not None:
+            limit = bytes_of(self.method.memory_limit)
         elif not A.in_memory:
             limit = int(_SHARE_OF_MEMORY * available_memory())
         else:
             return lent(A)
-        k = n_components if isinstance(n_components, Integral) else _RANK_UNKNOWN
+        k = self.method.n_components
+        k = k if isinstance(k, Integral) else _RANK_UNKNOWN
         needed = memory_needed(A, int(k), np.dtype(self.schedule.dtype).itemsize)
         if needed <= limit:
             return lent(A)
@@ -140,46 +151,31 @@ class Relaxer:
 
     def open(self, A: Any, weight_of_ones: float = 1.0) -> Engine:
         """Return the engine for some data."""
-        return open_engine(A, weight_of_ones, self.where)
+        return open_engine(A, weight_of_ones, Where(self.method._threads, self.method.device))
 
     def relax(
         self,
         A: BooleanMatrix,
         engine: Engine,
+        # Components, and epochs at most
         k: int,
         epochs: int,
         generator: np.random.Generator,
-        session: Session,
+        session: Session,  # Where the run may have begun, and where it is kept
         *,
-        weight_of_ones: float = 1.0,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs where a zero weighs 1
+        # Which run it is, and of how many
         run: int = 1,
         runs: int = 1,
+        at_random: bool = False,  # Whether no other start will do, unless one was given
     ) -> Relaxed:
-        """Iterate from one start until the stop rule or the callback says so.
-
-        Parameters
-        ----------
-        A : BooleanMatrix
-            The data.
-        engine : Engine
-            That of the data.
-        k, epochs : int
-            Components, and epochs at most.
-        generator : numpy.random.Generator
-            For the start.
-        session : Session
-            Where the run may have begun, and where it is kept.
-        weight_of_ones : float
-            ω, what a one weighs where a zero weighs 1.
-        run, runs : int
-            Which run it is, and of how many.
-        """
-        schedule = self.schedule.over(epochs)
-        trace = Trace(A, self.trace, self.where.n_jobs, weight_of_ones)
-        stop = StopRule(self.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
+        """Iterate from one start until the stop rule or the callback says so."""
+        method, schedule = self.method, self.schedule.over(epochs)
+        trace = Trace(A, method.trace, method._threads, weight_of_ones)
+        stop = StopRule(method.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
         begun = session.begun(trace, stop)
         if begun is None:
-            U, Vt = self._start(A, k, generator)
+            U, Vt = self._start(A, k, generator, at_random)
             begun = Begun(Iterate(U), Iterate(Vt))
             del U, Vt
         states = ipalm(
@@ -188,10 +184,6 @@ class Relaxer:
             begun.Vt,
             schedule=schedule,
             regularizer=self.regularizer,
-            beta=schedule.beta,
-            balance=schedule.balance,
-            step=schedule.step,
-            dtype=np.dtype(schedule.dtype),
             epoch=begun.epoch,
             seconds=begun.seconds,
         )
@@ -200,7 +192,7 @@ class Relaxer:
             trace.record(state)
             reason = stop(state)
             progress = (run - 1 + state.iteration / epochs) / runs
-            stopped = self.tell(replace(state, run=run, runs=runs, progress=progress))
+            stopped = method._tell(replace(state, run=run, runs=runs, progress=progress))
             if reason is None:
                 session.keep_epoch(state, trace, stop, at_once=stopped)
             if stopped:
@@ -211,59 +203,70 @@ class Relaxer:
         _LOG.info("run %d: %d epochs (%s), gap %.2g", run, state.iteration, reason, state.gap)
         return Relaxed(state, reason, trace.history())
 
-    def _start(self, A: BooleanMatrix, k: int, generator: np.random.Generator) -> tuple[Rows, Rows]:
+    def _start(
+        self, A: BooleanMatrix, k: int, generator: np.random.Generator, at_random: bool
+    ) -> tuple[Rows, Rows]:
         """Return U₀ and V₀ᵀ: as given, from the singular vectors, if there are any, or noise."""
-        if not isinstance(self.init, str):
-            return _given_start(self.init, A, k)
-        kind = self.init
+        kind = self.method.init
+        if not isinstance(kind, str):
+            return _given_start(kind, A, k)
         if kind == "auto":
             quick = A.ones <= TUNING.ones_for_singular_vectors
             kind = self.schedule.start if quick else "random"
-        start = singular_start if kind == "svd" and A.ones else None
         number, scale = np.dtype(self.schedule.dtype), self.schedule.start_scale
-        if start is not None:
-            return start(A, k, generator, number, scale)
+        if kind == "svd" and A.ones and not at_random:
+            return singular_start(A, k, generator, number, scale)
         return uniform_start(A.shape, k, generator, number, scale)
 
 
-def relax_once(
-    method: BooleanFactorizer,
-    relaxer: Relaxer,
-    A: BooleanMatrix,
-    generator: np.random.Generator,
-    rounded: Callable[[BooleanMatrix, State], tuple[Bools, Bools]],
-) -> FittedFactors:
-    """Factorize by one run that stays relaxed until its end, and round what it leaves.
+@estimator
+class OneRunFactorizer(RelaxationParameters, BooleanFactorizer):
+    """A method that factorizes by one run, which stays relaxed until its end, and is then rounded.
 
     Parameters
     ----------
-    method : BooleanFactorizer
-        With the parameters of `CONSTRAINTS`.
-    relaxer : Relaxer
-        That of the method.
-    A : BooleanMatrix
-        The data.
-    generator : numpy.random.Generator
-        For the start.
-    rounded : callable
-        Makes Boolean factors of the last iterates.
+    beta : float, default=0.9
+        Inertia β in [0, 1).
+    dtype : {"float32", "float64"}, default="float32"
+        Number type of the relaxed factors.
     """
-    session = Session.of(method, A, generator)
 
-    def find() -> FittedFactors:
-        with relaxer.open(A) as engine:
-            relaxed = relaxer.relax(
-                A, engine, method._rank, method.get_params()["max_iter"], generator, session
-            )
-            fitted = relaxed.rounded(*rounded(A, relaxed.state))
-        if not fitted.was_stopped:
-            weights = method._weights(A.shape)
-            fitted.U = agree(A, fitted.U, fitted.V, weights, method._threads)
-        # Only what was to become Boolean can stall.
-        fitted.stop_reason = "converged" if relaxed.reason == "stalled" else relaxed.reason
-        return fitted
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "beta": [Interval(Real, 0, 1, closed="left")],
+        "dtype": [StrOptions({"float32", "float64"})],
+    }
 
-    return session.conclude(find)
+    beta: float = 0.9
+    dtype: str = "float32"
+
+    @property
+    @abstractmethod
+    def _relaxer(self) -> Relaxer:
+        """What relaxes."""
+
+    @abstractmethod
+    def _rounded(self, A: BooleanMatrix, state: State) -> tuple[Bools, Bools]:
+        """Make Boolean factors of the last iterates."""
+
+    def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
+        return self._relaxer.lend(A)
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        session = Session.of(self, A, generator)
+
+        def find() -> FittedFactors:
+            relaxer = self._relaxer
+            with relaxer.open(A) as engine:
+                relaxed = relaxer.relax(A, engine, self._rank, self.max_iter, generator, session)
+                fitted = relaxed.rounded(*self._rounded(A, relaxed.state))
+            if not fitted.was_stopped:
+                weights = self._weights(A.shape)
+                fitted.U = agree(A, fitted.U, fitted.V, weights, self._threads)
+            # Only what was to become Boolean can stall.
+            fitted.stop_reason = "converged" if relaxed.reason == "stalled" else relaxed.reason
+            return fitted
+
+        return session.conclude(find)
 
 
 def _given_start(init: Any, A: BooleanMatrix, k: int) -> tuple[Rows, Rows]:

@@ -25,7 +25,7 @@ from elbmf.relaxation.half_step import Iterate, Rows
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.stopping import StopRule
 from elbmf.relaxation.trace import Trace
-from elbmf.search.moves import Place
+from elbmf.search.moves import SearchPosition
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
@@ -54,16 +54,11 @@ _IMMATERIAL = frozenset(
 )
 
 
-def identity(method: "BooleanFactorizer", A: BooleanMatrix) -> dict[str, Any]:
-    """Return what tells a fit from others, but for the seed: data and parameters.
-
-    Parameters
-    ----------
-    method : estimator
-        Its parameters; a function among them counts by its name.
-    A : BooleanMatrix
-        The data.
-    """
+def identity(
+    method: "BooleanFactorizer",  # Its parameters; a function among them counts by its name
+    A: BooleanMatrix,
+) -> dict[str, Any]:
+    """Return what tells a fit from others, but for the seed: data and parameters."""
     parameters = flat_parameters(method)
     return {
         "version": __version__,
@@ -99,39 +94,16 @@ class Begun(NamedTuple):
 
 
 class Session:
-    """One fit, or what is left of it after another has begun it.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator
-        That of the fit; brought to where the other had left it.
-    folder : CheckpointFolder, optional
-        Where to keep what there is to keep; nothing is kept by default.
-    every : int
-        Epochs from one checkpoint to the next.
-    repeats : bool
-        Whether a fit that has ended counts as begun: it would lead to the same again.
-
-    Attributes
-    ----------
-    runs : list of FittedFactors
-        What the finished runs have led to, each with its cost.
-    reduced : list of PackedFactors
-        What they were refined and reduced to, those of them that were.
-    work : int
-        What that took the search.
-    result : FittedFactors or None
-        What the fit has led to, if it has ended.
-    began : float
-        When the fit began, as of `time.perf_counter`, had it not been interrupted.
-    """
+    """One fit, or what is left of it after another has begun it."""
 
     def __init__(
         self,
-        generator: np.random.Generator,
+        generator: np.random.Generator,  # That of the fit; brought to where the other had left it
+        # Where to keep what there is to keep; nothing is kept by default
         folder: CheckpointFolder | None = None,
-        every: int = 1,
+        every: int = 1,  # Epochs from one checkpoint to the next
         *,
+        # Whether a fit that has ended counts as begun: it would lead to the same again
         repeats: bool = False,
     ) -> None:
         self._generator = generator
@@ -142,11 +114,15 @@ class Session:
         self._state: Any = generator.bit_generator.state
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
-        self._place: tuple[int, Place] | None = None
-        self.reduced: list[PackedFactors] = []
-        self.work = 0
+        # Which run the search goes on from, and where it is, if it had begun
+        self.place: tuple[int, SearchPosition] | None = None
+        # What the finished runs have led to, each with its cost
         self.runs: list[FittedFactors] = []
-        self.result: FittedFactors | None = None
+        # What they were refined and reduced to, those of them that were
+        self.reduced: list[PackedFactors] = []
+        self.work = 0  # What that took the search
+        self.result: FittedFactors | None = None  # What the fit has led to, if it has ended
+        # When the fit began, as of `time.perf_counter`, had it not been interrupted
         self.began = time.perf_counter()
         kept = folder.read() if folder is not None else None
         if kept is not None and (repeats or not kept.facts["finished"]):
@@ -223,28 +199,19 @@ class Session:
         self.work = work
         self._keep()
 
-    @property
-    def place(self) -> tuple[int, Place] | None:
-        """Which run the search goes on from, and where it is, if it had begun."""
-        return self._place
-
-    def keeper(self, run: int, epoch: float) -> Callable[[Place], None] | None:
-        """Return what keeps the place of a search, after as much work as epochs are kept after.
-
-        Parameters
-        ----------
-        run : int
-            Position of the run that the search goes on from.
-        epoch : float
-            About the work of an epoch.
-        """
+    def keeper(
+        self,
+        run: int,  # Position of the run that the search goes on from
+        epoch: float,  # About the work of an epoch
+    ) -> Callable[[SearchPosition], None] | None:
+        """Return what keeps the place of a search, after as much work as epochs are kept after."""
         if self._folder is None:
             return None
         due = -np.inf
 
-        def keep(place: Place) -> None:
+        def keep(place: SearchPosition) -> None:
             nonlocal due
-            self._place, self._state = (run, place), self._generator.bit_generator.state
+            self.place, self._state = (run, place), self._generator.bit_generator.state
             self.reduced = []
             if place.work >= due and time.perf_counter() >= self._affordable:
                 due = place.work + self._every * epoch
@@ -262,7 +229,7 @@ class Session:
         found = find()
         if not found.was_stopped:
             self.result, self.runs, self.reduced = found, [], []
-            self._epochs, self._iterates, self._place = None, {}, None
+            self._epochs, self._iterates, self.place = None, {}, None
             self._keep(at_once=True)
         return found
 
@@ -281,8 +248,8 @@ class Session:
             return
         found = [*self.runs, *([self.result] if self.result else [])]
         packed = self.reduced
-        if self._place is not None:
-            best, current = self._place[1][:2]
+        if self.place is not None:
+            best, current = self.place[1][:2]
             packed = [best] if current is best else [best, current]
         facts: dict[str, Any] = {
             "finished": self.result is not None,
@@ -295,7 +262,7 @@ class Session:
                 {name: getattr(each, name) for name in ("shape", "n_slots", "cost", "spare")}
                 for each in packed
             ],
-            "place": None if self._place is None else [self._place[0], *self._place[1][2:]],
+            "place": None if self.place is None else [self.place[0], *self.place[1][2:]],
         }
         arrays = dict(self._iterates)
         if found:
@@ -342,7 +309,7 @@ class Session:
             self.runs = found
         if facts["place"] is not None:
             run, *rest = facts["place"]
-            self._place = (run, Place(packed[0], packed[-1], *rest))
+            self.place = (run, SearchPosition(packed[0], packed[-1], *rest))
         else:
             self.reduced, self.work = packed, facts["work"]
         _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))

@@ -43,29 +43,16 @@ def _noted(value: Any) -> Any:
 
 
 def data_notes(name: str | None, A: Matrix) -> DataInfo:
-    """Return what there is to note of the data.
-
-    Parameters
-    ----------
-    name : str or None
-        What it is called.
-    A : Matrix
-    """
+    """Return what there is to note of the data."""
     return DataInfo(file=name, shape=list(A.shape), ones=A.ones, missing=A.n_missing)
 
 
-def rank_notes(criterion: str, chosen: int, ranks: Sequence[int]) -> RankChoice:
-    """Return what to note of a search for the number of components.
-
-    Parameters
-    ----------
-    criterion : str
-        Name of what chose.
-    chosen : int
-        The number of components; 0 if none is better than any.
-    ranks : sequence of int
-        Those looked at.
-    """
+def rank_notes(
+    criterion: str,  # Name of what chose
+    chosen: int,  # The number of components; 0 if none is better than any
+    ranks: Sequence[int],  # Those looked at
+) -> RankChoice:
+    """Return what to note of a search for the number of components."""
     return RankChoice(criterion=criterion, n_components=int(chosen), highest=int(max(ranks)))
 
 

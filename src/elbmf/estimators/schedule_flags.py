@@ -29,22 +29,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Flag:
-    """A value of the relaxation that can be given as text.
+    """A value of the relaxation that can be given as text."""
 
-    Parameters
-    ----------
-    description : str
-        For the help.
-    least, below : float, optional
-        Bounds of a number, of which the second is not a value itself; there are none for a word.
-    choices : tuple of str
-        The words it may be.
-    """
-
-    description: str
+    description: str  # For the help
+    # Bounds of a number, of which the second is not a value itself; there are none for a word
     least: float | None = None
     below: float | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # The words it may be
 
 
 FLAGS = {
@@ -79,14 +70,11 @@ def flags_of(parameters: Mapping[str, Any]) -> dict[str, Flag]:
     return FLAGS if "schedule" in parameters else {}
 
 
-def schedule_from_flags(**given: Any) -> "Schedule | None":
-    """Return the schedule that single values ask for; None for the default.
-
-    Parameters
-    ----------
-    **given
-        Any of kappa, lam, rate, beta, step and dtype. None stands for what was not given.
-    """
+def schedule_from_flags(
+    # Any of kappa, lam, rate, beta, step and dtype. None stands for what was not given.
+    **given: Any,
+) -> "Schedule | None":
+    """Return the schedule that single values ask for; None for the default."""
     from elbmf.relaxation.schedules import Annealed, Printed
 
     given = {name: value for name, value in given.items() if value is not None}
@@ -112,17 +100,11 @@ def regularizer_from_flags(name: str = "elb", prox: str | None = None) -> "str |
 
 
 def parameters_from_flags(
-    method: "type[BooleanFactorizer]", values: Mapping[str, Any]
+    # The method; one that has no schedule has its own parameters alone
+    method: "type[BooleanFactorizer]",
+    values: Mapping[str, Any],  # Its parameters, as well as any of `FLAGS`
 ) -> dict[str, Any]:
-    """Put the schedule and the regulariser of a method together.
-
-    Parameters
-    ----------
-    method : type
-        The method; one that has no schedule has its own parameters alone.
-    values : mapping
-        Its parameters, as well as any of `FLAGS`.
-    """
+    """Put the schedule and the regulariser of a method together."""
     if not flags_of(signature(method).parameters):
         return dict(values)
     result = {name: value for name, value in values.items() if name not in FLAGS}

@@ -11,15 +11,7 @@ _NOT_THE_CALLER = frozenset({"elbmf", "sklearn", "joblib"})
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Issue a warning at the innermost line outside of this package and scikit-learn.
-
-    Parameters
-    ----------
-    message : str
-        What to say.
-    category : type
-        Kind of warning.
-    """
+    """Issue a warning at the innermost line outside of this package and scikit-learn."""
     # From Python 3.12 on, skip_file_prefixes of warnings.warn does the same.
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_CALLER:

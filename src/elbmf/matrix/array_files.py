@@ -5,6 +5,7 @@ verified.
 """
 
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -13,27 +14,49 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError
-from elbmf.matrix.checksums import BLOCK, Checksums, bytes_of
 from elbmf.matrix.paging import map_file
 from elbmf.utils.atomic import sync_file
 
-__all__ = ["ArrayWriter", "Block", "blocks_of", "map_array"]
+__all__ = ["BLOCK", "ArrayWriter", "Block", "blocks_of", "checksums_of", "map_array"]
+
+# Bytes that have a checksum of their own.
+BLOCK = 1 << 24
+
+
+class Checksums:
+    """Checksums of blocks of bytes that come in pieces."""
+
+    def __init__(self) -> None:
+        self._of_blocks: list[int] = []
+        self._last, self._in_last = 0, 0
+
+    def add(self, data: memoryview) -> None:
+        """Take the next bytes."""
+        while data.nbytes:
+            piece = data[: BLOCK - self._in_last]
+            self._last = zlib.crc32(piece, self._last)
+            self._in_last += piece.nbytes
+            if self._in_last == BLOCK:
+                self._of_blocks.append(self._last)
+                self._last, self._in_last = 0, 0
+            data = data[piece.nbytes :]
+
+    @property
+    def values(self) -> list[int]:
+        """The checksum of each block, the last of which may be shorter."""
+        return [*self._of_blocks, *([self._last] if self._in_last else [])]
 
 
 class ArrayWriter:
-    """Writes an array piece by piece to an npy file, with checksums.
+    """Writes an array piece by piece to an npy file, with checksums."""
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    dtype : dtype
-        Type of the entries.
-    shape : int or tuple of int, optional
-        Entries that there will be, where that is known; rows come one after the other.
-    """
-
-    def __init__(self, path: Path, dtype: Any, shape: int | tuple[int, ...] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        dtype: Any,  # Type of the entries
+        # Entries that there will be, where that is known; rows come one after the other
+        shape: int | tuple[int, ...] | None = None,
+    ) -> None:
         self._file: BinaryIO = path.open("wb")
         self._dtype = np.dtype(dtype)
         self._shape = (shape,) if isinstance(shape, int) else shape
@@ -69,17 +92,29 @@ class ArrayWriter:
         npy.write_array_header_1_0(self._file, {**header, "shape": shape})
 
 
-def map_array(path: Path, noted: dict[str, Any], remedy: str) -> NDArray[Any]:
-    """Open an array without reading it; what is looked at is read.
+def checksums_of(
+    arrays: Iterable[NDArray[Any]],  # Of one dimension
+    dtype: Any,  # Type in which they would be written
+) -> list[int]:
+    """Return the checksums of arrays, one after the other, as if they were in one file."""
+    checksums, at_once = Checksums(), BLOCK // 16
+    for array in arrays:
+        for start in range(0, array.size, at_once):
+            checksums.add(bytes_of(array[start : start + at_once], dtype))
+    return checksums.values
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    noted : dict
-        What `ArrayWriter.close` returned.
-    remedy : str
-        What to do where the file is not as it should be.
+
+def bytes_of(entries: NDArray[Any], dtype: Any) -> memoryview:
+    """Return the bytes of some entries, as a file has them."""
+    return np.ascontiguousarray(entries, dtype=dtype).reshape(-1).view(np.uint8).data
+
+
+def map_array(
+    path: Path,
+    noted: dict[str, Any],  # What `ArrayWriter.close` returned
+    remedy: str,  # What to do where the file is not as it should be
+) -> NDArray[Any]:
+    """Open an array without reading it; what is looked at is read.
 
     Returns
     -------

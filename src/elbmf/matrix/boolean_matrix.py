@@ -16,7 +16,7 @@ from scipy import sparse
 
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.kernels.patterns import PADDING, mark_common, transpose_pattern
-from elbmf.matrix.checksums import checksums_of
+from elbmf.matrix.array_files import checksums_of
 from elbmf.matrix.protocol import Bools, Matrix
 
 __all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "as_matrix", "canonical", "tell_ones"]
@@ -124,6 +124,11 @@ class BooleanMatrix(Matrix):
         if np.ma.is_masked(X):
             mask = _union(cls.mask(np.ma.getmaskarray(X)), mask)
         return cls._from_dense(np.asarray(X), binarize, mask)
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, int]) -> "BooleanMatrix":
+        """Return a matrix without ones."""
+        return cls(shape, np.zeros(shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
 
     @classmethod
     def mask(cls, missing: Any, shape: tuple[int, int] | None = None) -> "BooleanMatrix":
@@ -242,8 +247,7 @@ class BooleanMatrix(Matrix):
 
     def missing_lines(self, axis: int) -> Pattern:
         """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
-        nowhere = np.zeros(self.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-        return (self.missing or BooleanMatrix(self.shape, *nowhere)).lines(axis)
+        return (self.missing or BooleanMatrix.zeros(self.shape)).lines(axis)
 
     def sum_over_pieces(  # noqa: D102
         self,

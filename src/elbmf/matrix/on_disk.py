@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.kernels.patterns import PADDING
-from elbmf.matrix.array_files import ArrayWriter, Block, blocks_of, map_array
+from elbmf.matrix.array_files import BLOCK, ArrayWriter, Block, blocks_of, map_array
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
-from elbmf.matrix.checksums import BLOCK
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
 from elbmf.utils.atomic import part_of, replace_folder, sync_file
 from elbmf.utils.threads import available_cores

@@ -50,14 +50,7 @@ def map_file(
 
 
 def scratch_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Return zeros that live in a file without a name, which is gone when the array is.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to have the file.
-    shape, dtype
-        Of the array.
+    """Return zeros that live in a file in a folder, without a name, which goes with the array.
 
     Raises
     ------
@@ -124,13 +117,8 @@ def _mapping_of(array: Any) -> mmap.mmap | None:
 class MemoryKeeper:
     """Sees to it, in a thread of its own, that mapped arrays do not fill the memory.
 
-    When the program has grown by a third of what is allowed, all of their pages are forgotten;
-    those that are still in use come back at once.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes by which the program may grow.
+    When the program has grown by a third of the bytes that are allowed, all of their pages are
+    forgotten; those that are still in use come back at once.
     """
 
     def __init__(self, limit: int) -> None:

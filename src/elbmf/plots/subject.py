@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
-from elbmf.estimators.given import matrix_of, names_of
+from elbmf.estimators.reading import matrix_of, names_of
 from elbmf.io import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 

@@ -13,7 +13,7 @@ those around the best of them, ever closer.
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,11 @@ __all__ = [
     "Factors",
     "FinishedSteps",
     "Nested",
+    "PathStep",
     "Prefixes",
     "RankPath",
     "RankProgress",
-    "Refits",
-    "Step",
-    "Steps",
+    "Stepper",
 ]
 
 MOST_SCANNED = 40
@@ -60,7 +59,7 @@ class Factors(NamedTuple):
         return self.U.shape[1]
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """What was done to get to a rank: a fit, or a change of the factors of another rank."""
 
     kind: str
@@ -68,79 +67,45 @@ class Step(NamedTuple):
     rank: int
 
 
-FinishedSteps = MutableMapping[Step, Factors | None]
+FinishedSteps = MutableMapping[PathStep, Factors | None]
 """What finished steps have led to, None where the method could not do one."""
 
 
-class Steps(Protocol):
-    """How a method gets from rank to rank."""
+class Stepper:
+    """How a method gets from rank to rank: here by starting anew at each.
 
-    @property
-    def n_iter(self) -> int:
-        """Iterations that its fits took so far."""
-
-    def fit(self, rank: int, generator: np.random.Generator) -> Factors:
-        """Factorize from nothing."""
-
-    def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
-        """Do with fewer components; None if the method cannot."""
-
-    def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
-        """Add components, never for the worse; None if the method cannot."""
-
-    def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors | None:
-        """Make the best of several factors of one rank, never worse than any; None if it cannot."""
-
-
-class Refits:
-    """Steps of a method that starts anew at each rank.
-
-    Parameters
-    ----------
-    refit : callable
-        Factorizes at a given rank with a given generator; it may count its iterations, as
-        ``n_iter``.
+    What else it can do, it says in the other methods; None leaves a step to a fit.
     """
 
-    def __init__(self, refit: Callable[[int, np.random.Generator], Factors]) -> None:
+    def __init__(
+        self,
+        # Factorizes at a given rank with a given generator
+        refit: Callable[[int, np.random.Generator], Factors],
+        n_iter: Callable[[], int] = lambda: 0,  # Tells the iterations that this took so far
+    ) -> None:
         self.fit = refit
-
-    @property
-    def n_iter(self) -> int:
-        """Iterations that its fits took so far."""
-        return getattr(self.fit, "n_iter", 0)
+        self.n_iter = n_iter
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
-        """Leave it to a fit."""
+        """Do with fewer components."""
         return None
 
     def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
-        """Leave it to a fit."""
+        """Add components, never for the worse."""
         return None
 
     def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors | None:
-        """Leave it at the best of them."""
+        """Make the best of several factors of one rank, never worse than any."""
         return None
 
 
 class Nested(NamedTuple):
-    """Factors whose first r components are the factors of rank r, and what each rank costs.
-
-    Parameters
-    ----------
-    U : ndarray of bool, of shape (n, k)
-    V : ndarray of bool, of shape (k, m)
-        Components that were not found are empty, and the last ones.
-    costs : ndarray of int64, of length k + 1
-        Of rank 0 to k.
-    found : int
-        Components that are not empty.
-    """
+    """Factors whose first r components are the factors of rank r, and what each rank costs."""
 
     U: Bools
-    V: Bools
-    costs: NDArray[np.int64]
-    found: int
+    V: Bools  # In both, components that were not found are empty, and the last ones
+    costs: NDArray[np.int64]  # Of rank 0 to k
+    found: int  # Components that are not empty
 
     @classmethod
     def of(cls, U: Bools, V: Bools, costs: Sequence[int], rank: int) -> "Nested":
@@ -155,36 +120,30 @@ class Nested(NamedTuple):
         )
 
 
-class Prefixes:
+class Prefixes(Stepper):
     """Steps of a method that finds one component after the other, and never changes one.
 
     It runs once, at the highest rank; lower ranks take its first components.
-
-    Parameters
-    ----------
-    find : callable
-        Returns sequences of a given number of components; a rank takes the first of those that
-        cost least there.
-    finish : callable
-        Makes of U and V the factors of a rank.
     """
 
     def __init__(
         self,
+        # Returns sequences of a given number of components; a rank takes the first of those that
+        # cost least there
         find: Callable[[int], Sequence[Nested]],
-        finish: Callable[[Bools, Bools], Factors],
+        finish: Callable[[Bools, Bools], Factors],  # Makes of U and V the factors of a rank
     ) -> None:
+        super().__init__(self._first, lambda: self._iterations)
         self._find = find
         self._finish = finish
-        self.n_iter = 0
-        self._longest = 0
+        self._longest = self._iterations = 0
         self._found: Sequence[Nested] = ()
 
-    def fit(self, rank: int, generator: np.random.Generator) -> Factors:
+    def _first(self, rank: int, generator: np.random.Generator) -> Factors:
         """Take the first components of the best sequence."""
         if rank > self._longest:
             self._found, self._longest = self._find(rank), rank
-            self.n_iter += rank
+            self._iterations += rank
         best = min(self._found, key=lambda nested: nested.costs[rank])
         U, V = np.ascontiguousarray(best.U[:, :rank]), best.V[:rank].copy()
         return self._finish(U, V)
@@ -193,14 +152,6 @@ class Prefixes:
         """Do the same: there is no better way to leave components out."""
         return self.fit(rank, generator)
 
-    def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
-        """Leave it to a fit, which adds to these very components."""
-        return None
-
-    def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors | None:
-        """Leave it: all of them are the same."""
-        return None
-
 
 @dataclass(frozen=True)
 class RankProgress:
@@ -208,7 +159,7 @@ class RankProgress:
 
     Parameters
     ----------
-    step : Step
+    step : PathStep
         What was just done.
     done, total : int
         Steps; the total is a guess where not every rank is looked at.
@@ -218,7 +169,7 @@ class RankProgress:
         Whether this is the path on which cells are held out.
     """
 
-    step: Step
+    step: PathStep
     done: int
     total: int
     cost: int
@@ -226,52 +177,33 @@ class RankProgress:
 
 
 class RankPath:
-    """The best factorization found at each rank.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data.
-    steps : Steps
-        How to get from rank to rank.
-    seed : int
-        Each step has a generator of its own, made from this and the step.
-    finished : mutable mapping of Step to Factors or None, optional
-        Steps that need not be done again; those that are done are added.
-    observe : callable, optional
-        Called with the `RankProgress` after each step.
-    n_jobs : int, optional
-        Threads for counting.
-
-    Attributes
-    ----------
-    factors : dict of int to Factors
-        By rank; rank 0 is always there.
-    """
+    """The best factorization found at each rank."""
 
     def __init__(
         self,
         A: BooleanMatrix,
-        steps: Steps,
-        seed: int,
+        stepper: Stepper,  # How to get from rank to rank
+        seed: int,  # Each step has a generator of its own, made from this and the step
+        # Steps that need not be done again; those that are done are added
         finished: FinishedSteps | None = None,
+        # Called with the `RankProgress` after each step
         observe: Callable[[RankProgress], Any] | None = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = None,  # Threads for counting
     ) -> None:
         self.A = A
-        self._steps = steps
+        self._stepper = stepper
         self._seed = seed
         self._finished: FinishedSteps = {} if finished is None else finished
         self._observe = observe
         self.n_jobs = n_jobs
-        self._taken: set[Step] = set()
+        self._taken: set[PathStep] = set()
         self._found: dict[int, list[Factors]] = {}
         self._done = 0
         self._total = 0
         self._counts: dict[int, tuple[Factors, Counts]] = {}
         n, m = A.shape
         nothing = Factors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_), A.ones)
-        self.factors: dict[int, Factors] = {0: nothing}
+        self.factors: dict[int, Factors] = {0: nothing}  # By rank; rank 0 is always there
 
     @property
     def ranks(self) -> list[int]:
@@ -298,12 +230,12 @@ class RankPath:
     def scan(self, most: int, criterion: str) -> None:
         """Look at every rank from 1 to ``most``: downwards, upwards, and again at the best."""
         self._total = 2 * most + 6
-        self._take(Step("fit", 0, most))
+        self._take(PathStep("fit", 0, most))
         for rank in range(most - 1, 0, -1):
-            if not self._take(Step("shrink", rank + 1, rank)):
-                self._take(Step("fit", 0, rank))
+            if not self._take(PathStep("shrink", rank + 1, rank)):
+                self._take(PathStep("fit", 0, rank))
         for rank in range(1, most + 1):
-            self._take(Step("grow", rank - 1, rank))
+            self._take(PathStep("grow", rank - 1, rank))
         self._confirm(criterion)
 
     def zoom(self, most: int, criterion: str) -> None:
@@ -312,9 +244,9 @@ class RankPath:
         # On either side of the best, its neighbourhood is halved until it is one rank wide.
         self._total = 2 * len(halved) + 3 * max(len(halved) - 2, 0) + 6
         for above, rank in zip([None, *halved], halved, strict=False):
-            self._take(Step("fit", 0, rank))
+            self._take(PathStep("fit", 0, rank))
             if above is not None:
-                self._take(Step("shrink", above, rank))
+                self._take(PathStep("shrink", above, rank))
         while True:
             ranks, best = self.ranks, self.best(criterion)
             at = ranks.index(best)
@@ -329,15 +261,15 @@ class RankPath:
     def look_at(self, rank: int) -> None:
         """Make sure that there are factors of a rank."""
         if rank not in self.factors:
-            self._take(Step("fit", 0, rank))
+            self._take(PathStep("fit", 0, rank))
             self._grow_again()
 
     def _look_between(self, low: int, high: int) -> None:
         rank = (low + high) // 2
-        if not self._take(Step("shrink", high, rank)):
-            self._take(Step("fit", 0, rank))
+        if not self._take(PathStep("shrink", high, rank)):
+            self._take(PathStep("fit", 0, rank))
         if rank - low <= _FARTHEST_GROWTH:
-            self._take(Step("grow", low, rank))
+            self._take(PathStep("grow", low, rank))
 
     def _confirm(self, criterion: str) -> None:
         """Fit anew at the rank that is chosen and at those next to it, until they stay chosen."""
@@ -350,17 +282,17 @@ class RankPath:
             for rank in around:
                 if rank not in fitted:
                     fitted.add(rank)
-                    self._take(Step("fit", 0, rank))
-                    self._take(Step("polish", rank, rank))
+                    self._take(PathStep("fit", 0, rank))
+                    self._take(PathStep("polish", rank, rank))
                     if rank - 1 in self.factors and rank > 1:
-                        self._take(Step("reshrink", rank, rank - 1))
+                        self._take(PathStep("reshrink", rank, rank - 1))
             self._grow_again()
         self._grow_again()
 
     def _grow_again(self) -> None:
         """Where a rank costs no less than the one below, grow it from there."""
         for low, rank in pairwise(self.ranks):
-            step = Step("regrow", low, rank)
+            step = PathStep("regrow", low, rank)
             rises = low and self.factors[rank].cost >= self.factors[low].cost > 0
             if rises and (step in self._taken or not self._take(step)):
                 self._pad(low, rank)
@@ -374,7 +306,7 @@ class RankPath:
             V = np.vstack([V, np.zeros((more, V.shape[1]), np.bool_)])
             self.factors[rank] = Factors(U, V, cost)
 
-    def _take(self, step: Step) -> bool:
+    def _take(self, step: PathStep) -> bool:
         """Do a step, unless it is finished, and keep what it leads to if that is better."""
         if step not in self._finished:
             seed = [self._seed, _KINDS.index(step.kind), step.start, step.rank]
@@ -394,12 +326,12 @@ class RankPath:
             self._observe(RankProgress(step, self._done, max(self._total, self._done), cost))
         return True
 
-    def _do(self, step: Step, generator: np.random.Generator) -> Factors | None:
+    def _do(self, step: PathStep, generator: np.random.Generator) -> Factors | None:
         if step.kind == "fit":
-            return self._steps.fit(step.rank, generator)
+            return self._stepper.fit(step.rank, generator)
         start = self.factors[step.start]
         if step.kind in ("shrink", "reshrink"):
-            return self._steps.shrink(start, step.rank, generator)
+            return self._stepper.shrink(start, step.rank, generator)
         if step.kind == "polish":
-            return self._steps.polish(self._found[step.rank], generator)
-        return self._steps.grow(start, step.rank, generator)
+            return self._stepper.polish(self._found[step.rank], generator)
+        return self._stepper.grow(start, step.rank, generator)

@@ -62,17 +62,10 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class Iterate:
-    """A factor at some epoch, wherever its rows are.
+    """A factor at some epoch, wherever its rows are."""
 
-    Parameters
-    ----------
-    current : array-like of shape (rows, k)
-        The iterate.
-    previous : array-like of shape (rows, k), optional
-        The one before it, which inertia needs; the same as ``current`` if it is not given.
-    """
-
-    current: Rows
+    current: Rows  # The iterate
+    # The one before it, which inertia needs; the same as ``current`` if it is not given
     previous: Rows | None = None
 
 
@@ -99,21 +92,11 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """All that the other half of an epoch needs to know of a factor X.
+    """All that the other half of an epoch needs to know of a factor X."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (k, k)
-        XᵀX.
-    totals : ndarray of shape (k,)
-        Sum of each column.
-    tally : Tally
-        Boolean gap and flips.
-    """
-
-    gram: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    tally: Tally
+    gram: NDArray[np.float64]  # XᵀX; of shape (k, k)
+    totals: NDArray[np.float64]  # Sum of each column; of shape (k,)
+    tally: Tally  # Boolean gap and flips
 
     @classmethod
     def of(cls, rows: Floats, tally: Tally) -> "Summary":
@@ -140,29 +123,16 @@ def padded_width(n_components: int) -> int:
 
 
 class Factor:
-    """One factor as a tall array, a row for each row or column of the data.
-
-    Parameters
-    ----------
-    start : Iterate
-        The initial iterate.
-    dtype : dtype
-        float32 or float64.
-    inertia : bool
-        Keep the last iterate but one.
-    allocate : callable
-        Makes an array of zeros, of a shape and a type.
-    rows : slice
-        Which rows of the iterate to have; all by default.
-    """
+    """One factor as a tall array, a row for each row or column of the data."""
 
     def __init__(
         self,
-        start: Iterate,
+        start: Iterate,  # The initial iterate
         dtype: Any,
-        inertia: bool,
+        inertia: bool,  # Keep the last iterate but one
+        # Makes an array of zeros, of a shape and a type
         allocate: Callable[[tuple[int, ...], Any], NDArray[Any]] = aligned_zeros,
-        rows: slice = _ALL,
+        rows: slice = _ALL,  # Which rows of the iterate to have; all by default
     ) -> None:
         length, self.n_components = start.current.shape
         low, high, _ = rows.indices(length)
@@ -237,29 +207,14 @@ def step_size(lipschitz_constant: float, beta: float, rule: StepRule) -> float:
 
 @dataclass(frozen=True)
 class HalfStep:
-    """Everything a half-step needs that is the same for every row.
+    """Everything a half-step needs that is the same for every row."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (k, k)
-        Gram matrix of the factor that stays fixed, padded.
-    step : float
-        Step size along the gradient.
-    strength : Strength
-        Arguments of the proximal operator.
-    regularizer : Regularizer
-        Gives the proximal operator.
-    beta : float
-        Inertia.
-    scale : ndarray of shape (k,), optional
-        Factor by which each column is multiplied beforehand.
-    """
-
-    gram: Floats
-    step: float
-    strength: Strength
-    regularizer: Regularizer
-    beta: float
+    gram: Floats  # Gram matrix of the factor that stays fixed, padded; of shape (k, k)
+    step: float  # Step size along the gradient
+    strength: Strength  # Arguments of the proximal operator
+    regularizer: Regularizer  # Gives the proximal operator
+    beta: float  # Inertia
+    # Factor by which each column is multiplied beforehand; of shape (k,)
     scale: Floats | None = None
 
     def point(self, factor: Factor, rows: slice, out: Floats) -> Floats:
@@ -270,21 +225,13 @@ class HalfStep:
         return out
 
     def apply(
-        self, factor: Factor, rows: slice, product: Floats, scratch: tuple[Floats, Floats]
+        self,
+        factor: Factor,  # Changed in place
+        rows: slice,  # Which of its rows
+        product: Floats,  # Their product with the data, P; overwritten
+        scratch: tuple[Floats, Floats],  # Room for intermediate results, each like ``product``
     ) -> Tally:
-        """Replace some rows of a factor by their new iterate.
-
-        Parameters
-        ----------
-        factor : Factor
-            Changed in place.
-        rows : slice
-            Which of its rows.
-        product : ndarray
-            Their product with the data, P; overwritten.
-        scratch : pair of ndarray
-            Room for intermediate results, each like ``product``.
-        """
+        """Replace some rows of a factor by their new iterate."""
         current = factor.current[rows]
         number = current.dtype.type
         nothing = current[:0]

@@ -17,7 +17,6 @@ from elbmf.relaxation.half_step import (
     Factor,
     HalfStep,
     Iterate,
-    StepRule,
     Strength,
     Summary,
     balancing_scale,
@@ -101,10 +100,6 @@ def ipalm(
     *,
     schedule: Schedule,
     regularizer: Regularizer,
-    beta: float = 0.0,
-    balance: bool = False,
-    step: StepRule = "spectral",
-    dtype: Any = np.float32,
     epoch: int = 0,
     seconds: float = 0.0,
 ) -> Iterator[State]:
@@ -122,17 +117,10 @@ def ipalm(
     Vt : Iterate
         V₀, transposed, of m rows.
     schedule : Schedule
-        Strength of the regularisation.
+        Strength of the regularisation, and what goes with it: inertia, step sizes, balancing and
+        the number type.
     regularizer : Regularizer
         Gives the proximal operator.
-    beta : float
-        Inertia.
-    balance : bool
-        Bring U and V to the same scale before every epoch.
-    step : {"spectral", "authors"}
-        Step size rule.
-    dtype : dtype
-        float32 or float64.
     epoch : int
         Of U and Vt: 0 at the start, more where another iteration had come to.
     seconds : float
@@ -144,6 +132,7 @@ def ipalm(
     """
     matrix = engine.matrix
     columns_streamed = matrix.streamed_axis == 1
+    beta, dtype = schedule.beta, np.dtype(schedule.dtype)
     inertia = beta > 0
     at_home, elsewhere = (U, Vt) if columns_streamed else (Vt, U)
     resident = engine.home(at_home, dtype, inertia)
@@ -155,11 +144,11 @@ def ipalm(
     ) -> tuple[HalfStep, float]:
         # The Hessian of a line is a sum of weights times outer products, at most the Gram matrix
         # times the largest weight.
-        constant = matrix.heaviest * lipschitz(fixed.gram, step)
+        constant = matrix.heaviest * lipschitz(fixed.gram, schedule.step)
         strength = schedule.strength(epoch, constant)
         rule = HalfStep(
             gram=fixed.gram.astype(dtype),
-            step=step_size(constant, beta, step),
+            step=step_size(constant, beta, schedule.step),
             strength=strength,
             regularizer=regularizer,
             beta=beta,
@@ -177,7 +166,7 @@ def ipalm(
     while True:
         epoch += 1
         inverse = None
-        if balance:
+        if schedule.balance:
             scale = balancing_scale(of_resident, of_streamed)
             inverse = 1 / scale
             resident.rescale(scale.astype(dtype))

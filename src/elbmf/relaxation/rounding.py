@@ -38,31 +38,17 @@ def balanced(U: Floats, Vt: Floats) -> tuple[Floats, Floats]:
 
 
 def threshold_costs(
-    A: BooleanMatrix,
+    A: BooleanMatrix,  # The data; missing cells count for nothing
     U: Floats,
-    Vt: Floats,
-    thresholds: Floats,
-    weights: Weights | None = None,
-    n_jobs: int | None = None,
+    Vt: Floats,  # Relaxed factors, V transposed
+    thresholds: Floats,  # Ascending; up to 255 of them
+    weights: Weights | None = None,  # What the two kinds of error cost; both 1 by default
+    n_jobs: int | None = None,  # Threads. All cores by default; the result does not depend on it.
 ) -> NDArray[np.int64]:
     """Count what relaxed factors cost when they are on above a threshold, for all pairs of these.
 
     All of them in one pass over the rows, which takes about as long as it takes to look at each
     cell once for each component that reaches the lowest threshold both in its row and its column.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data; missing cells count for nothing.
-    U : ndarray of shape (n, k)
-    Vt : ndarray of shape (m, k)
-        Relaxed factors, V transposed.
-    thresholds : ndarray
-        Ascending; up to 255 of them.
-    weights : Weights, optional
-        What the two kinds of error cost; both 1 by default.
-    n_jobs : int, optional
-        Threads. All cores by default; the result does not depend on it.
 
     Returns
     -------
@@ -95,6 +81,7 @@ def threshold_costs(
 
 
 def round_on_grid(
+    # As for `threshold_costs`
     A: BooleanMatrix,
     U: Floats,
     Vt: Floats,
@@ -103,11 +90,6 @@ def round_on_grid(
     n_jobs: int | None = None,
 ) -> tuple[Bools, Bools, int]:
     """Round relaxed factors at the thresholds, one for U and one for V, that cost least.
-
-    Parameters
-    ----------
-    A, U, Vt, thresholds, weights, n_jobs
-        As for `threshold_costs`.
 
     Returns
     -------
@@ -125,21 +107,16 @@ def round_on_grid(
 
 
 def round_by_loss(
+    # As for `threshold_costs`
     A: BooleanMatrix,
     U: Floats,
     Vt: Floats,
     weights: Weights | None = None,
     n_jobs: int | None = None,
+    # Evenly spread between 0 and 1; an odd number, so that ½ is one of them
     n_thresholds: int = 19,
 ) -> tuple[Bools, Bools]:
     """Round relaxed factors, brought to one scale, at the thresholds that cost least.
-
-    Parameters
-    ----------
-    A, U, Vt, weights, n_jobs
-        As for `threshold_costs`.
-    n_thresholds : int
-        Evenly spread between 0 and 1; an odd number, so that ½ is one of them.
 
     Returns
     -------

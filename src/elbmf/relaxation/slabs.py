@@ -75,42 +75,39 @@ _LINES_PER_BYTE_SLAB = 1 << 12
 
 @dataclass(frozen=True)
 class Reweighed:
-    """Cells that weigh more or less than 1.
+    """Cells that weigh more or less than 1."""
 
-    Parameters
-    ----------
-    indptr : ndarray of int64
-        Where each line starts in ``indices``.
-    indices : ndarray of integers
-        The resident rows of the cells.
-    value : int
-        What the plain storage holds there: 1 for ones, 0 for missing cells.
-    excess : float
-        w − 1, their weight less that of all other cells.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.integer[Any]]
-    value: int
-    excess: float
+    indptr: NDArray[np.int64]  # Where each line starts in ``indices``
+    indices: NDArray[np.integer[Any]]  # The resident rows of the cells
+    value: int  # What the plain storage holds there: 1 for ones, 0 for missing cells
+    excess: float  # w − 1, their weight less that of all other cells
 
 
 class Slab(ABC):
-    """A run of lines of the streamed side.
+    """A run of lines of the streamed side."""
 
-    Parameters
-    ----------
-    start, stop : int
-        The lines of the whole matrix that this slab holds.
-    n_resident : int
-        Length of the resident side.
-    """
-
-    def __init__(self, start: int, stop: int, n_resident: int) -> None:
+    def __init__(
+        self,
+        # The lines of the whole matrix that this slab holds
+        start: int,
+        stop: int,
+        n_resident: int,  # Length of the resident side
+        # The whole pattern of what is stored
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.integer[Any]],
+        allocate: Allocate = np.zeros,
+    ) -> None:
         self.start = start
         self.stop = stop
         self.n_resident = n_resident
         self.reweighed: tuple[Reweighed, ...] = ()
+        self._store(indptr, indices, allocate)
+
+    @abstractmethod
+    def _store(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]], allocate: Allocate
+    ) -> None:
+        """Take the lines of this slab out of a pattern."""
 
     def reweigh(self, cells: Reweighed) -> None:
         """Give these cells, listed for the whole matrix, another weight."""
@@ -186,17 +183,10 @@ class Slab(ABC):
 class IndexSlab(Slab):
     """Ones stored as indices: costs what the ones cost."""
 
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        n_resident: int,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.integer[Any]],
-        allocate: Allocate = np.zeros,
+    def _store(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]], allocate: Allocate
     ) -> None:
-        super().__init__(start, stop, n_resident)
-        self.indptr = indptr[start : stop + 1]
+        self.indptr = indptr[self.start : self.stop + 1]
         self.indices = indices
 
     def _arrays(self) -> list[NDArray[Any]]:
@@ -220,19 +210,12 @@ class IndexSlab(Slab):
 class ByteSlab(Slab):
     """Several resident rows to a byte: costs the same at any density."""
 
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        n_resident: int,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.integer[Any]],
-        allocate: Allocate = np.zeros,
+    def _store(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.integer[Any]], allocate: Allocate
     ) -> None:
-        super().__init__(start, stop, n_resident)
-        sets = -(-n_resident // (GROUP_BITS * GROUPS))
-        self.packed = allocate((sets, stop - start, GROUPS), np.uint8)
-        pack_lines(indices, indptr, start, stop, self.packed)
+        sets = -(-self.n_resident // (GROUP_BITS * GROUPS))
+        self.packed = allocate((sets, self.stop - self.start, GROUPS), np.uint8)
+        pack_lines(indices, indptr, self.start, self.stop, self.packed)
 
     def _arrays(self) -> list[NDArray[Any]]:
         return [self.packed]
@@ -257,49 +240,29 @@ class ByteSlab(Slab):
         return aligned_empty((TABLE_STRIDE * GROUPS, like.shape[1]), like.dtype)
 
 
-class ComplementSlab(Slab):
+class ComplementSlab(IndexSlab):
     """Zeros stored in place of ones: A = 1 − C, so every product is a total less C's."""
 
-    def __init__(self, zeros: IndexSlab) -> None:
-        super().__init__(zeros.start, zeros.stop, zeros.n_resident)
-        self.zeros = zeros
-
-    def _arrays(self) -> list[NDArray[Any]]:
-        return self.zeros._arrays()
-
     def pull(self, resident: Floats, low: int, high: int, out: Floats) -> None:
-        self.zeros.pull(resident, low, high, out)
+        super().pull(resident, low, high, out)
         total = resident.sum(axis=0, dtype=np.float64).astype(resident.dtype)
         np.subtract(total, out, out=out)
 
     def push(self, lines: Floats, low: int, high: int, sums: Floats) -> None:
         sums += lines.sum(axis=0, dtype=np.float64).astype(lines.dtype)
-        self.zeros.push(-lines, low, high, sums)
+        super().push(-lines, low, high, sums)
 
 
 @dataclass(frozen=True)
 class SlabbedMatrix:
-    """A Boolean matrix as slabs.
+    """A Boolean matrix as slabs."""
 
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    ones : int
-        Number of ones, ‖A‖₁ = ‖A‖².
-    streamed_axis : int
-        0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident.
-    slabs : tuple of Slab
-        In the order in which their sums are added up.
-    heaviest : float
-        An upper bound of the weights of all cells.
-    """
-
-    shape: tuple[int, int]
-    ones: int
+    shape: tuple[int, int]  # Rows and columns
+    ones: int  # Number of ones, ‖A‖₁ = ‖A‖²
+    # 0 when rows are streamed and V is resident, 1 when columns are streamed and U is resident
     streamed_axis: int
-    slabs: tuple[Slab, ...]
-    heaviest: float = 1.0
+    slabs: tuple[Slab, ...]  # In the order in which their sums are added up
+    heaviest: float = 1.0  # An upper bound of the weights of all cells
 
     @property
     def reweighed(self) -> bool:
@@ -323,19 +286,12 @@ def _power_of_two(most: int) -> int:
 
 
 def uncut(
-    matrix: BooleanMatrix, weight_of_ones: float = 1.0, streamed_axis: int | None = None
+    matrix: BooleanMatrix,  # The data. Its missing cells weigh nothing.
+    weight_of_ones: float = 1.0,  # ω, what a one weighs in the loss where a zero weighs 1
+    # The side to cut along, 0 for rows; the longer one by default
+    streamed_axis: int | None = None,
 ) -> SlabbedMatrix:
-    """Return a matrix as one slab of indices, for an engine that has its own way of cutting it.
-
-    Parameters
-    ----------
-    matrix : BooleanMatrix
-        The data. Its missing cells weigh nothing.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
-    streamed_axis : int, optional
-        The side to cut along, 0 for rows; the longer one by default.
-    """
+    """Return a matrix as one slab of indices, for an engine that has its own way of cutting it."""
     axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
     indptr, indices = matrix.lines(axis)
     slab = IndexSlab(0, matrix.shape[axis], matrix.shape[1 - axis], indptr, indices)
@@ -348,23 +304,16 @@ def uncut(
 
 
 def cut(
+    # As in `uncut`
     matrix: BooleanMatrix,
     weight_of_ones: float = 1.0,
+    # Where to cut: 0, the lines at which another slab begins, and the number of lines
     edges: Sequence[int] | None = None,
     streamed_axis: int | None = None,
+    # By which to choose the storage: that of the whole, where this is a part of it
     density: float | None = None,
 ) -> SlabbedMatrix:
-    """Cut a matrix into slabs, choosing orientation and storage by its shape and density.
-
-    Parameters
-    ----------
-    matrix, weight_of_ones, streamed_axis
-        As in `uncut`.
-    edges : sequence of int, optional
-        Where to cut: 0, the lines at which another slab begins, and the number of lines.
-    density : float, optional
-        By which to choose the storage: that of the whole, where this is a part of it.
-    """
+    """Cut a matrix into slabs, choosing orientation and storage by its shape and density."""
     whole = uncut(matrix, weight_of_ones, streamed_axis)
     reweighed = whole.slabs[0].reweighed
     n_resident = whole.n_resident
@@ -372,15 +321,13 @@ def cut(
     if edges is None:
         edges = worthwhile_edges(matrix, weight_of_ones, whole.streamed_axis)
 
-    storage, complement = _storage(storage_density(matrix) if density is None else density)
-    if complement:
+    storage = _storage(storage_density(matrix) if density is None else density)
+    if storage is ComplementSlab:
         indptr, indices = _complement(indptr, indices, n_resident, matrix.allocate)
-    slabs: list[Slab] = [
+    slabs = [
         storage(start, stop, n_resident, indptr, indices, matrix.allocate)
         for start, stop in pairwise(edges)
     ]
-    if complement:
-        slabs = [ComplementSlab(slab) for slab in slabs if isinstance(slab, IndexSlab)]
     for slab in slabs:
         for cells in reweighed:
             slab.reweigh(cells)
@@ -398,25 +345,18 @@ def heaviest_weight(ones: int, weight_of_ones: float) -> float:
 
 
 def worthwhile_edges(
+    # As for `cut`
     matrix: BooleanMatrix,
     weight_of_ones: float = 1.0,
     streamed_axis: int | None = None,
-    most: int = _MOST_SLABS,
+    most: int = _MOST_SLABS,  # Slabs at most, where that is more than usual
 ) -> list[int]:
-    """Return where to cut, for slabs of about equal work of which each is worth having.
-
-    Parameters
-    ----------
-    matrix, weight_of_ones, streamed_axis
-        As for `cut`.
-    most : int
-        Slabs at most, where that is more than usual.
-    """
+    """Return where to cut, for slabs of about equal work of which each is worth having."""
     axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
     n_resident = matrix.shape[1 - axis]
-    storage, complement = _storage(storage_density(matrix))
+    storage = _storage(storage_density(matrix))
     ones, _ = matrix.lines(axis)
-    work = _zeros_before(ones, n_resident) if complement else ones
+    work = _zeros_before(ones, n_resident) if storage is ComplementSlab else ones
     if weight_of_ones != 1:
         work = work + ones
     if matrix.missing is not None:
@@ -433,11 +373,11 @@ def storage_density(matrix: Matrix) -> float:
     return matrix.ones / matrix.cells if matrix.cells else 0.0
 
 
-def _storage(density: float) -> tuple[type[IndexSlab | ByteSlab], bool]:
-    """Return the cheapest storage, and whether it is to hold the zeros."""
+def _storage(density: float) -> type[IndexSlab | ByteSlab]:
+    """Return the cheapest storage."""
     if min(density, 1 - density) >= _BYTES_COST:
-        return ByteSlab, False
-    return IndexSlab, density > 0.5
+        return ByteSlab
+    return ComplementSlab if density > 0.5 else IndexSlab
 
 
 def _boundaries(indptr: NDArray[np.int64], count: int) -> list[int]:

@@ -29,25 +29,14 @@ class UniformRows:
     """Rows of uniform random numbers in [0, 1), made when they are asked for, in any order.
 
     They are what ``generator.random(shape, dtype)`` returns, which is left as after that call.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns.
-    generator : numpy.random.Generator
-        Of the kind that `numpy.random.default_rng` makes.
-    dtype : dtype
-        float32 or float64.
-    scale : float
-        What to multiply them by.
     """
 
     def __init__(
         self,
-        shape: tuple[int, int],
-        generator: np.random.Generator,
+        shape: tuple[int, int],  # Rows and columns
+        generator: np.random.Generator,  # Of the kind that `numpy.random.default_rng` makes
         dtype: Any,
-        scale: float = 1.0,
+        scale: float = 1.0,  # What to multiply them by
     ) -> None:
         self.shape = shape
         self._dtype = np.dtype(dtype)

@@ -18,25 +18,13 @@ StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback"]
 
 @dataclass
 class StopRule:
-    """Decides after every epoch whether anything can still change.
+    """Decides after every epoch whether anything can still change."""
 
-    Parameters
-    ----------
-    tol : float
-        How near to Boolean is Boolean, and how small a change of the loss, relative to ‖A‖₁, is
-        none.
-    patience : int
-        Epochs over which nothing may have changed.
-    max_iter : int
-        Epochs at most.
-    ones : float
-        ‖A‖₁, the scale of the loss; times ω where ones weigh that much.
-    """
-
+    # How near to Boolean is Boolean, and how small a change of the loss, relative to ‖A‖₁, is none
     tol: float
-    patience: int
-    max_iter: int
-    ones: float
+    patience: int  # Epochs over which nothing may have changed
+    max_iter: int  # Epochs at most
+    ones: float  # ‖A‖₁, the scale of the loss; times ω where ones weigh that much
     _quiet_epochs: int = field(default=0, init=False)
     _quiet_loss: float = field(default=float("inf"), init=False)
     _quiet_strength: float = field(default=0.0, init=False)

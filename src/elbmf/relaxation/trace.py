@@ -29,28 +29,18 @@ _FULL = ("rounded_loss", "loss_gap", "hamming")
 
 
 class Trace:
-    """Collects a row of figures for every epoch.
-
-    Parameters
-    ----------
-    matrix : BooleanMatrix
-        The data.
-    level : {"basic", "full"}
-        ``"basic"`` costs nothing: relaxed loss, Boolean gap, flipped bits of the rounded factors,
-        λ_t and seconds. ``"full"`` adds the loss of the rounded factors, the loss gap and the
-        cumulative Hamming process (Sec. 4.1), which cost a look at the data and the product.
-    n_jobs : int, optional
-        Threads for that. All cores by default.
-    weight_of_ones : float
-        ω, as the relaxation was given it: the loss of the rounded factors is on the same scale as
-        the relaxed one, ω for an uncovered one and 1 for a covered zero.
-    """
+    """Collects a row of figures for every epoch."""
 
     def __init__(
         self,
         matrix: BooleanMatrix,
+        # ``"basic"`` costs nothing: relaxed loss, Boolean gap, flipped bits of the rounded factors,
+        # λ_t and seconds. ``"full"`` adds the loss of the rounded factors, the loss gap and the
+        # cumulative Hamming process (Sec. 4.1), which cost a look at the data and the product.
         level: TraceLevel = "basic",
-        n_jobs: int | None = None,
+        n_jobs: int | None = None,  # Threads for that. All cores by default.
+        # ω, as the relaxation was given it: the loss of the rounded factors is on the same scale as
+        # the relaxed one, ω for an uncovered one and 1 for a covered zero
         weight_of_ones: float = 1,
     ) -> None:
         self._matrix = matrix

@@ -50,7 +50,6 @@ __all__ = [
 # What they mean, and what set them, is told in `elbmf.utils.tuning`.
 NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
 MOST_TURNS = TUNING.most_turns
-_LARGE, _NEGLIGIBLE = TUNING.large, TUNING.negligible
 _PACKED_DENSITY = TUNING.packed_density
 
 # Indices that change their type at a time.
@@ -61,20 +60,13 @@ _ONES_FOR_THREADS = 300_000
 
 
 class LocalSearch:
-    """The data as the local search wants it, and the descent on it.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data; missing cells count for nothing.
-    weights : Weights
-        What the two kinds of error cost.
-    n_jobs : int, optional
-        Threads. All cores by default; no result depends on it.
-    """
+    """The data as the local search wants it, and the descent on it."""
 
     def __init__(
-        self, A: BooleanMatrix, weights: Weights | None = None, n_jobs: int | None = None
+        self,
+        A: BooleanMatrix,  # The data; missing cells count for nothing
+        weights: Weights | None = None,  # What the two kinds of error cost
+        n_jobs: int | None = None,  # Threads. All cores by default; no result depends on it.
     ) -> None:
         self.A = A
         self.weights = weights or Weights()
@@ -215,17 +207,12 @@ def work_in(workspaces: Iterable[Workspace]) -> int:
     return sum(int(workspace.work[0]) for workspace in workspaces)
 
 
-def negligible_gain(A: Any, n_components: int) -> int:
-    """Return the gain in cost below which another turn is not worth its time; often 0.
-
-    Parameters
-    ----------
-    A : object
-        Has the numbers of its ``cells`` and ``ones``.
-    n_components : int
-        Of the factors.
-    """
-    return int(_NEGLIGIBLE * A.ones) if A.cells * n_components > _LARGE else 0
+def negligible_gain(
+    A: Any,  # Has the numbers of its ``cells`` and ``ones``
+    n_components: int,  # Of the factors
+) -> int:
+    """Return the gain in cost below which another turn is not worth its time; often 0."""
+    return int(TUNING.negligible * A.ones) if A.cells * n_components > TUNING.large else 0
 
 
 def lines_of(A: BooleanMatrix, axis: int) -> Lines:

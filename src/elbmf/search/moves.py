@@ -28,16 +28,10 @@ from elbmf.search.local import MOST_TURNS, LocalSearch
 from elbmf.utils.threads import available_cores
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["FEW_TURNS", "Place", "Search", "make_do", "side_by_side", "single_lines"]
+__all__ = ["FEW_TURNS", "Search", "SearchPosition", "make_do", "side_by_side", "single_lines"]
 
 # What they mean, and what set them, is told in `elbmf.utils.tuning`.
-_SEEDS = TUNING.seeds
 _AT_ONCE = TUNING.moves_at_once  # not the number of threads: the result must not depend on it
-_PATIENCE = TUNING.rounds_without_gain
-_NODES_BETWEEN = TUNING.nodes_between_drops
-_NOISE = TUNING.noise
-_OVERHEAD = TUNING.move_overhead
-_TURNS_AT_LAST = TUNING.turns_at_last
 _ONES_IN_NO_TIME, _CELLS_IN_NO_TIME = TUNING.ones_in_no_time, TUNING.cells_in_no_time
 
 FEW_TURNS = TUNING.few_turns
@@ -55,51 +49,31 @@ _TURNS_OF_A_TRIAL = 2
 _WORK_PER_COPIED_LINE = 8
 
 
-class Place(NamedTuple):
-    """Where a search is, before one of its rounds.
+class SearchPosition(NamedTuple):
+    """Where a search is, before one of its rounds."""
 
-    Parameters
-    ----------
-    best, current : PackedFactors
-        The best so far, and those that moves are made on; often they are the same object.
-    left : int or None
-        Random rounds without a gain until moves are held to help no more; None while all moves
-        are tried.
-    work, least : int
-        Work done, and the least cost told.
-    """
-
+    # The best so far, and those that moves are made on; often they are the same object
     best: PackedFactors
     current: PackedFactors
+    # Random rounds without a gain until moves are held to help no more; None while all moves are
+    # tried
     left: int | None
+    # Work done, and the least cost told
     work: int
     least: int
 
 
 class Search:
-    """Moves on Boolean factors until the work or the time is used up.
-
-    Parameters
-    ----------
-    local : LocalSearch
-        The data and the descent.
-    generator : numpy.random.Generator
-        For the choice of moves.
-    most_work : float
-        Work to do, about in nanoseconds of one thread.
-    deadline : float
-        Time, as of `time.perf_counter`, at which to end in any case.
-    observe : callable, optional
-        Called after every round with the least cost so far and the share of the work that is done;
-        a true return value ends the search.
-    """
+    """Moves on Boolean factors until the work or the time is used up."""
 
     def __init__(
         self,
-        local: LocalSearch,
-        generator: np.random.Generator,
-        most_work: float,
-        deadline: float = np.inf,
+        local: LocalSearch,  # The data and the descent
+        generator: np.random.Generator,  # For the choice of moves
+        most_work: float,  # Work to do, about in nanoseconds of one thread
+        deadline: float = np.inf,  # Time, as of `time.perf_counter`, at which to end in any case
+        # Called after every round with the least cost so far and the share of the work that is
+        # done; a true return value ends the search
         observe: Callable[[int, float], Any] | None = None,
     ) -> None:
         self.local = local
@@ -108,7 +82,7 @@ class Search:
         self._began = time.perf_counter()
         self._deadline = deadline
         self._observe = observe
-        self._keep: Callable[[Place], Any] | None = None
+        self._keep: Callable[[SearchPosition], Any] | None = None
         self._least = _NEVER
         self._stopped = False
         self._generator = generator
@@ -142,7 +116,9 @@ class Search:
         return min(max(self.work / self.most_work, spent), 1.0)
 
     def improve(
-        self, start: PackedFactors | Place, keep: Callable[[Place], Any] | None = None
+        self,
+        start: PackedFactors | SearchPosition,
+        keep: Callable[[SearchPosition], Any] | None = None,
     ) -> PackedFactors:
         """Search from factors that have a spare component and are descended, or from a place.
 
@@ -150,7 +126,7 @@ class Search:
         same way if its generator is brought to the same state.
         """
         self._keep = keep
-        if isinstance(start, Place):
+        if isinstance(start, SearchPosition):
             best, current, left, self.work, self._least = start
         else:
             self._least, left = start.cost, None
@@ -205,7 +181,7 @@ class Search:
             costs.update(fresh)
             least = min(costs, key=lambda l: costs[l])
             drop = [Move(0, dropped=least)]
-            (factors,) = self._make(factors, drop, reports=False, nodes=_NODES_BETWEEN)
+            (factors,) = self._make(factors, drop, reports=False, nodes=TUNING.nodes_between_drops)
             used = factors.used()
             costs = {l: cost for l, cost in costs.items() if used[l]}
         U, V, work = self.local.shrink(*factors.to_arrays(), n_components)
@@ -227,11 +203,11 @@ class Search:
     def _climb(
         self, best: PackedFactors, factors: PackedFactors, left: int | None
     ) -> PackedFactors:
-        """Make moves until they help no more, from where ``left`` says, as in a `Place`."""
-        patience = _PATIENCE * factors.n_slots
+        """Make moves until they help no more; ``left`` is as in a `SearchPosition`."""
+        patience = TUNING.rounds_without_gain * factors.n_slots
         while left != 0 and factors.cost and not self.over:
             if self._keep is not None:
-                self._keep(Place(best, factors, left, self.work, self._least))
+                self._keep(SearchPosition(best, factors, left, self.work, self._least))
             if left is None:
                 better = self._try_all(factors)
                 factors, left = (better, None) if better is not None else (factors, patience)
@@ -249,7 +225,7 @@ class Search:
         slots = draw.permutation(k)[: max(1, k // 2)]
         for slot in slots:
             # No line need lead to the best: a few components start from nothing at all.
-            noise = draw.random() < _NOISE
+            noise = draw.random() < TUNING.noise
             U[:, slot] = noise & (draw.random(U.shape[0]) < 0.5)
             V[slot] = noise & (draw.random(V.shape[1]) < 0.5)
         shaken = self.local.pack(U, V, with_spare=True)
@@ -280,7 +256,7 @@ class Search:
         seeds = []
         for axis in (0, 1):
             uncovered = self._uncovered(factors, axis)
-            worst = np.argsort(-uncovered, kind="stable")[:_SEEDS]
+            worst = np.argsort(-uncovered, kind="stable")[: TUNING.seeds]
             seeds += [Move(axis, line=int(line)) for line in worst if uncovered[line]]
         return seeds
 
@@ -353,7 +329,7 @@ class Search:
             return made, work + _WORK_PER_COPIED_LINE * sum(factors.shape)
 
         made = list(self._pool.map(make, moves) if self._pool else map(make, moves))
-        self.work += sum(work + _OVERHEAD for _, work in made)
+        self.work += sum(work + TUNING.move_overhead for _, work in made)
         results = [result for result, _ in made]
         if reports and not quick:
             self._report(results)
@@ -414,5 +390,5 @@ def make_do(local: LocalSearch, factors: PackedFactors, n_components: int) -> Pa
         parents += single_lines(local, n_components)
     U, V, _ = local.shrink(*side_by_side(parents), n_components)
     least = local.pack(U, V)
-    local.descend(least, _TURNS_AT_LAST if quick else FEW_TURNS)
+    local.descend(least, TUNING.turns_at_last if quick else FEW_TURNS)
     return least

@@ -17,7 +17,7 @@ from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
-from elbmf.relaxation.engines.cluster.hold import Held
+from elbmf.relaxation.engines.cluster.holder import HeldSlab
 from elbmf.search.kernels.coordinate_descent import share_cells
 from elbmf.search.kernels.lines import Effort, Side, improve_lines
 from elbmf.search.kernels.rows import Prices, Workspace
@@ -33,47 +33,28 @@ _MOST_TURNS = 20
 
 
 class ClusterSearch:
-    """Rounded factors on a cluster, and the descent from there.
-
-    Parameters
-    ----------
-    A : DaskMatrix
-        The data, whose workers hold the relaxed streamed factor.
-    resident : ndarray of bool, of shape (resident, k)
-        The other factor, rounded.
-    project : callable
-        Rounds the streamed factor.
-    weights : Weights
-        What the two kinds of error cost.
-
-    Attributes
-    ----------
-    resident : ndarray of bool
-        As it is now.
-    cost : int
-        What the factors cost.
-    """
+    """Rounded factors on a cluster, and the descent from there."""
 
     def __init__(
         self,
-        A: DaskMatrix,
-        resident: Bools,
-        project: Callable[[Floats], Bools],
-        weights: Weights,
+        A: DaskMatrix,  # The data, whose workers hold the relaxed streamed factor
+        resident: Bools,  # The other factor, rounded
+        project: Callable[[Floats], Bools],  # Rounds the streamed factor
+        weights: Weights,  # What the two kinds of error cost
     ) -> None:
         self.A = A
-        self.resident = resident
+        self.resident = resident  # As it is now
         self._weights = weights
         self._k = resident.shape[1]
         self._stale: Words = np.zeros_like(pack(resident[:1])[0])
-        A.fleet.change(_round_off, project)
-        counted: Cover = A.fleet.ask(_cover, resident, fold=Cover.__add__)
-        self.cost = counted.cost(weights)
+        A.workers.change(_round_off, project)
+        counted: Cover = A.workers.ask(_cover, resident, fold=Cover.__add__)
+        self.cost = counted.cost(weights)  # What the factors cost
 
     @property
     def streamed(self) -> Bools:
         """The streamed factor, of shape (streamed, k); fetched from the workers."""
-        memberships = np.concatenate(list(self.A.fleet.ask(_memberships).values()))
+        memberships = np.concatenate(list(self.A.workers.ask(_memberships).values()))
         return unpack(memberships, self._k)
 
     def descend(self, observe: Callable[[int], bool] = lambda cost: False) -> None:
@@ -98,7 +79,7 @@ class ClusterSearch:
         component_bits = pack(np.ascontiguousarray(self.resident.T))
         overlaps = np.empty((self._k, self._k), dtype=np.int64)
         share_cells(component_bits, overlaps)
-        gained, changed = self.A.fleet.change(
+        gained, changed = self.A.workers.change(
             _improve,
             pack(self.resident),
             component_bits,
@@ -118,7 +99,7 @@ class ClusterSearch:
             others = self.resident.copy()
             others[:, l] = False
             distinct, which = np.unique(pack(others), axis=0, return_inverse=True)
-            scores = self.A.fleet.ask(
+            scores = self.A.workers.ask(
                 _scores, l, distinct, which.ravel(), self._weights, fold=np.add
             )
             on = self.resident[:, l]
@@ -145,20 +126,13 @@ class _Improved(NamedTuple):
 
 
 class _Rounded:
-    """Lines and the components they are in.
-
-    Parameters
-    ----------
-    piece : BooleanMatrix
-        The data, a row for each line.
-    memberships : ndarray of uint64
-        The components of each line, packed.
-    pending : ndarray of bool, optional
-        Lines to be looked at in any case; all by default.
-    """
+    """Lines and the components they are in."""
 
     def __init__(
-        self, piece: BooleanMatrix, memberships: Words, pending: Bools | None = None
+        self,
+        piece: BooleanMatrix,  # The data, a row for each line
+        memberships: Words,  # The components of each line, packed
+        pending: Bools | None = None,  # Lines to be looked at in any case; all by default
     ) -> None:
         self.lines = lines_of(piece, 0)
         self.memberships = memberships
@@ -171,33 +145,33 @@ class _Rounded:
             self.patterns = np.unique(self.memberships, axis=0, return_counts=True)
         return self.patterns
 
-    def copies(self) -> tuple[Callable[[Held, Any], None], Any]:
+    def copies(self) -> tuple[Callable[[HeldSlab, Any], None], Any]:
         """Return how to bring a slab to this state, and from what."""
         return _put_back, (self.memberships.copy(), self.pending.copy())
 
 
-def _put_back(held: Held, values: tuple[Words, Bools]) -> None:
+def _put_back(held: HeldSlab, values: tuple[Words, Bools]) -> None:
     # Received memory cannot be written to, as a rule.
     memberships, pending = values
     held.work = _Rounded(held.piece, memberships.copy(), pending.copy())
 
 
-def _round_off(held: Held, project: Callable[[Floats], Bools]) -> None:
+def _round_off(held: HeldSlab, project: Callable[[Floats], Bools]) -> None:
     held.work = _Rounded(held.piece, pack(project(held.work.factor.values)))
 
 
-def _memberships(held: Held) -> Words:
+def _memberships(held: HeldSlab) -> Words:
     found: Words = held.work.memberships
     return found
 
 
-def _cover(held: Held, resident: Bools) -> Cover:
+def _cover(held: HeldSlab, resident: Bools) -> Cover:
     lines = unpack(held.work.memberships, resident.shape[1])
     return cover(held.piece, lines, resident.T, n_jobs=1)
 
 
 def _improve(
-    held: Held,
+    held: HeldSlab,
     others: Words,
     component_bits: Words,
     overlaps: NDArray[np.int64],
@@ -232,7 +206,7 @@ def _improve(
 
 
 def _scores(
-    held: Held, l: int, distinct: Words, which: NDArray[np.intp], weights: Weights
+    held: HeldSlab, l: int, distinct: Words, which: NDArray[np.intp], weights: Weights
 ) -> NDArray[np.int64]:
     """Count what component ``l`` gains each resident row that is in it, over one that is not.
 

@@ -22,36 +22,22 @@ from elbmf.utils.tuning import TUNING
 
 __all__ = ["Review", "RowSample", "Stream"]
 
-# What they mean, and what set them, is told in `elbmf.utils.tuning`.
-_MOST_ROWS, _MOST_CELLS = TUNING.rows_of_sample, TUNING.cells_of_sample
-_NEW_FOR_REVIEW, _NEW_FOR_RELAXATION = TUNING.new_for_review, TUNING.new_for_relaxation
-_COPIES = TUNING.copies
-
 
 class RowSample:
     """A sample of the rows of a stream, each equally likely to be in it.
 
     Every row draws a random number, and those with the least are kept: as many as there is room
     for.
-
-    Parameters
-    ----------
-    n_columns : int
-        Length of the rows.
-    generator : numpy.random.Generator
-        For the draws.
-
-    Attributes
-    ----------
-    rows : BooleanMatrix
-        The sample, in the order in which the rows came.
-    n_seen : int
-        Rows that have passed.
     """
 
-    def __init__(self, n_columns: int, generator: np.random.Generator) -> None:
-        self.n_seen = 0
-        self.rows = _empty(n_columns)
+    def __init__(
+        self,
+        n_columns: int,  # Length of the rows
+        generator: np.random.Generator,  # For the draws
+    ) -> None:
+        self.n_seen = 0  # Rows that have passed
+        # The sample, in the order in which the rows came
+        self.rows = BooleanMatrix.zeros((0, n_columns))
         self._generator = generator
         self._draws: NDArray[np.float64] = np.empty(0)
 
@@ -70,16 +56,16 @@ class RowSample:
         """Let the rows of a Boolean product pass, of which only those that stay are made."""
         draws = np.asarray(self._generator.random(U.shape[0]))
         self.n_seen += U.shape[0]
-        least = np.sort(np.argsort(draws, kind="stable")[:_MOST_ROWS])
+        least = np.sort(np.argsort(draws, kind="stable")[: TUNING.rows_of_sample])
         self._merge(BooleanMatrix.from_array(boolean_product(U[least], V)), draws[least])
 
     def _merge(self, A: BooleanMatrix, its_draws: NDArray[np.float64]) -> int:
         at_hand = self.rows.shape[0]
         draws = np.concatenate([self._draws, its_draws])
         cells = np.concatenate([_row_cells(self.rows), _row_cells(A)])
-        order = np.argsort(draws, kind="stable")[:_MOST_ROWS]
+        order = np.argsort(draws, kind="stable")[: TUNING.rows_of_sample]
         # What is cut off here could never come back: rows that pass only move the cut down.
-        room = int(np.searchsorted(np.cumsum(cells[order]), _MOST_CELLS, side="right"))
+        room = int(np.searchsorted(np.cumsum(cells[order]), TUNING.cells_of_sample, side="right"))
         kept = np.sort(order[: max(room, 1)])
         new = kept[kept >= at_hand] - at_hand
         if new.size:
@@ -95,27 +81,15 @@ class RowSample:
 
 @dataclass(frozen=True)
 class Review:
-    """How components are reviewed on a sample.
+    """How components are reviewed on a sample."""
 
-    Parameters
-    ----------
-    k : int
-        Components to have.
-    relax : callable
-        Finds factors of a matrix, with a generator.
-    work : callable
-        What a search for better components of a matrix may take, see `Search`.
-    weights : Weights
-        What the two kinds of error cost.
-    n_jobs : int, optional
-        Threads. All cores by default; no result depends on it.
-    """
-
-    k: int
+    k: int  # Components to have
+    # Finds factors of a matrix, with a generator
     relax: Callable[[BooleanMatrix, np.random.Generator], tuple[Bools, Bools]]
+    # What a search for better components of a matrix may take, see `Search`
     work: Callable[[BooleanMatrix], float]
-    weights: Weights
-    n_jobs: int | None = None
+    weights: Weights  # What the two kinds of error cost
+    n_jobs: int | None = None  # Threads. All cores by default; no result depends on it.
 
     def of(
         self, sample: RowSample, V: Bools, generator: np.random.Generator, *, relaxing: bool
@@ -159,26 +133,15 @@ class Review:
 
 
 class Stream:
-    """Components of the rows that have passed.
+    """Components of the rows that have passed."""
 
-    Parameters
-    ----------
-    n_columns : int
-        Length of the rows.
-    generator : numpy.random.Generator
-        For the sample, the relaxations and the search.
-
-    Attributes
-    ----------
-    components : ndarray of bool, of shape (k, m)
-        None at first.
-    sample : RowSample
-        What is kept of the rows.
-    """
-
-    def __init__(self, n_columns: int, generator: np.random.Generator) -> None:
-        self.components = np.zeros((0, n_columns), dtype=np.bool_)
-        self.sample = RowSample(n_columns, generator)
+    def __init__(
+        self,
+        n_columns: int,  # Length of the rows
+        generator: np.random.Generator,  # For the sample, the relaxations and the search
+    ) -> None:
+        self.components = np.zeros((0, n_columns), dtype=np.bool_)  # None at first
+        self.sample = RowSample(n_columns, generator)  # What is kept of the rows
         self._generator = generator
         self._new = self._new_since_relaxation = 0
 
@@ -188,8 +151,8 @@ class Stream:
         self._new += new
         self._new_since_relaxation += new
         first = self.components.shape[0] != review.k
-        relaxing = first or self._new_since_relaxation >= _NEW_FOR_RELAXATION * size
-        if relaxing or self._new >= _NEW_FOR_REVIEW * size:
+        relaxing = first or self._new_since_relaxation >= TUNING.new_for_relaxation * size
+        if relaxing or self._new >= TUNING.new_for_review * size:
             self._new = 0
             if relaxing:
                 self._new_since_relaxation = 0
@@ -209,23 +172,18 @@ class Stream:
         self.sample.widen(n_columns)
 
 
-def pay_elsewhere(A: BooleanMatrix, U: Bools, V: Bools, weights: Weights | None = None) -> Bools:
+def pay_elsewhere(
+    A: BooleanMatrix,  # The sample
+    U: Bools,
+    V: Bools,  # Its factors
+    weights: Weights | None = None,  # What the two kinds of error cost; both 1 by default
+) -> Bools:
     """Tell which components would pay in rows that are like those of a sample, but not in it.
 
     A component that is a row of the sample pays in that row, and may in no other. So every row is
     set against what the columns of a component would be without it: those that the votes of all
     other members are for. A row votes where no other component covers it. Copies of a row have one
     vote, unless there are many.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The sample.
-    U : ndarray of bool, of shape (n, k)
-    V : ndarray of bool, of shape (k, m)
-        Its factors.
-    weights : Weights, optional
-        What the two kinds of error cost; both 1 by default.
 
     Returns
     -------
@@ -259,7 +217,7 @@ def _voters(A: BooleanMatrix) -> NDArray[np.int64]:
         [
             i
             for i, content in enumerate(contents)
-            if copies[content] >= _COPIES or first[content] == i
+            if copies[content] >= TUNING.copies or first[content] == i
         ]
     )
 
@@ -272,10 +230,6 @@ def _longest_columns(A: BooleanMatrix, count: int) -> tuple[Bools, Bools]:
     alone = np.zeros((longest.size, A.shape[1]), dtype=np.bool_)
     alone[np.arange(longest.size), longest] = True
     return A.to_csr()[:, longest].toarray(), alone
-
-
-def _empty(n_columns: int) -> BooleanMatrix:
-    return BooleanMatrix((0, n_columns), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
 
 
 def _row_cells(A: BooleanMatrix) -> NDArray[np.int64]:
@@ -297,15 +251,10 @@ def _stacked(A: BooleanMatrix, B: BooleanMatrix) -> BooleanMatrix:
     """Return the rows of one matrix above those of another."""
     missing = None
     if A.missing is not None or B.missing is not None:
-        missing = _stacked(A.missing or _nowhere(A), B.missing or _nowhere(B))
+        missing = _stacked(*(each.missing or BooleanMatrix.zeros(each.shape) for each in (A, B)))
     shape = (A.shape[0] + B.shape[0], A.shape[1])
     indptr = np.concatenate([A.indptr, A.indptr[-1] + B.indptr[1:]])
     return BooleanMatrix(shape, indptr, np.concatenate([A.indices, B.indices]), missing)
-
-
-def _nowhere(A: BooleanMatrix) -> BooleanMatrix:
-    nothing = np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    return BooleanMatrix(A.shape, *nothing)
 
 
 def _widened(A: BooleanMatrix, n_columns: int) -> BooleanMatrix:

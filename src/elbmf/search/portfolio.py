@@ -17,7 +17,7 @@ from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.search.moves import Place, Search, make_do, single_lines
+from elbmf.search.moves import Search, SearchPosition, make_do, single_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
@@ -25,21 +25,15 @@ __all__ = ["Memory", "Portfolio", "epoch_work", "planned_runs", "search_work"]
 
 
 def planned_runs(
-    A: BooleanMatrix, k: int, epochs: int, *, refine: bool, quick_runs: bool
+    A: BooleanMatrix,
+    # Components that are asked for, and epochs to spend
+    k: int,
+    epochs: int,
+    *,
+    refine: bool,  # Whether the runs will be pooled
+    quick_runs: bool,  # Whether runs of fewer epochs are whole runs, too
 ) -> list[tuple[int, int]]:
-    """Return the components of each run, and its epochs at most, when nothing is said of them.
-
-    Parameters
-    ----------
-    A : BooleanMatrix
-        The data.
-    k, epochs : int
-        Components that are asked for, and epochs to spend.
-    refine : bool
-        Whether the runs will be pooled.
-    quick_runs : bool
-        Whether runs of fewer epochs are whole runs, too.
-    """
+    """Return the components of each run, and its epochs at most, when nothing is said of them."""
     if not quick_runs or A.ones > TUNING.ones_for_several_runs:
         return [(k, epochs)]
     if not refine:
@@ -67,15 +61,13 @@ class Memory(Protocol):
 
     reduced: list[PackedFactors]
     work: int
-
-    @property
-    def place(self) -> tuple[int, Place] | None:
-        """Which run the search goes on from, and where it is, if it had begun."""
+    # Which run the search goes on from, and where it is, if it had begun
+    place: tuple[int, SearchPosition] | None
 
     def keep_reduced(self, factors: PackedFactors, work: int) -> None:
         """Keep what another run was reduced to, after so much work."""
 
-    def keeper(self, run: int, epoch: float) -> Callable[[Place], None] | None:
+    def keeper(self, run: int, epoch: float) -> Callable[[SearchPosition], None] | None:
         """Return what keeps the place of a search, about every so many epochs."""
 
     def write(self) -> None:
@@ -84,32 +76,16 @@ class Memory(Protocol):
 
 @dataclass
 class Portfolio:
-    """Runs of one fit, and the search on from them.
+    """Runs of one fit, and the search on from them."""
 
-    Parameters
-    ----------
-    local : LocalSearch
-        The data, and the coordinate descent on it.
-    k : int
-        Components to end with.
-    generator : numpy.random.Generator
-        For the choice of moves.
-    work : float
-        What the search may take, about in nanoseconds, see `search_work`.
-    began : float
-        When the fit began, as of `time.perf_counter`.
-    time_limit : float, optional
-        Seconds from then on until which to search, in place of ``work``.
-    tell : callable
-        Told of the progress; a true return value ends the search.
-    """
-
-    local: LocalSearch
-    k: int
-    generator: np.random.Generator
-    work: float
-    began: float
+    local: LocalSearch  # The data, and the coordinate descent on it
+    k: int  # Components to end with
+    generator: np.random.Generator  # For the choice of moves
+    work: float  # What the search may take, about in nanoseconds, see `search_work`
+    began: float  # When the fit began, as of `time.perf_counter`
+    # Seconds from then on until which to search, in place of ``work``
     time_limit: float | None = None
+    # Told of the progress; a true return value ends the search
     tell: Callable[[FitProgress], bool] = lambda report: False
 
     def improve(self, runs: list[FittedFactors], memory: Memory) -> FittedFactors:
@@ -149,7 +125,7 @@ class Portfolio:
 
     def _recombined(
         self, search: Search, runs: list[FittedFactors], memory: Memory
-    ) -> tuple[int, PackedFactors | Place]:
+    ) -> tuple[int, PackedFactors | SearchPosition]:
         """Refine what the runs have found, and recombine it; tell which of them was the best."""
         k, local, reduced = self.k, self.local, list(memory.reduced)
         search.work += memory.work

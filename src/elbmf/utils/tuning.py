@@ -102,7 +102,7 @@ class Tuning:
     ones_in_no_time: int = 5_000_000
     cells_in_no_time: int = 100_000_000
 
-    # --- from rank to rank (estimators/warm.py) ---
+    # --- from rank to rank (estimators/auto_rank.py) ---
 
     # Share of a fit's search that goes into each step between ranks, and into the polish of a
     # rank; what a polish may take at least, at effort 1. benchmarks/ranks.py

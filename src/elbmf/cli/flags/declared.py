@@ -20,10 +20,12 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from elbmf.utils.docstrings import entries, with_inherited
 
 __all__ = [
     "ALIASES",
@@ -164,37 +166,16 @@ def parse_parameters(docstring: str) -> dict[str, Parameter]:
     A ValueError tells of an entry that does not keep to the grammar.
     """
     found: dict[str, Parameter] = {}
-    for head, body in _entries(docstring):
+    for head, body in entries(docstring).values():
         names, colon, spec = head.partition(" : ")
         if not colon:
             raise ValueError(f"expected 'name : type', found {head!r}")
         types, words, default = _specified(spec)
-        blocks = "\n".join(body).strip().split("\n\n")
+        blocks = body.strip().split("\n\n")
         paragraphs = tuple(" ".join(block.split()) for block in blocks)
         for name in names.split(", "):
             found[name] = Parameter(name, types, words, default, paragraphs)
     return found
-
-
-def _entries(docstring: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the first line and the others of each entry of the section."""
-    lines = iter(inspect.cleandoc(docstring).splitlines())
-    for line in lines:
-        if line == "Parameters" and set(next(lines, "")) == {"-"}:
-            break
-    entry: tuple[str, list[str]] | None = None
-    for line in lines:
-        if line and set(line) == {"-"}:
-            return  # what seemed to be an entry was the title of the next section
-        if line.startswith(" ") or not line:
-            if entry is not None:
-                entry[1].append(line.strip())
-        else:
-            if entry is not None:
-                yield entry
-            entry = (line, [])
-    if entry is not None:
-        yield entry
 
 
 def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
@@ -218,8 +199,7 @@ def declared_by(owner: str | Callable[..., Any]) -> list[Parameter]:
     Of ``"module:name"`` only the source is read.
     """
     docstring, names = _of_object(owner) if callable(owner) else _of_source(owner)
-    known = parse_parameters(docstring)
-    return [known[name] for name in names if name in known]
+    return [known for known in parse_parameters(docstring).values() if known.name in names]
 
 
 def _of_object(owner: Callable[..., Any]) -> tuple[str, list[str]]:
@@ -228,14 +208,19 @@ def _of_object(owner: Callable[..., Any]) -> tuple[str, list[str]]:
         keyword_only = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
         return owner.__doc__ or "", keyword_only
     documented = (each.__doc__ or "" for each in owner.__mro__)
-    docstring = next((each for each in documented if any(_entries(each))), "")
+    docstring = next((each for each in documented if entries(each)), "")
     return docstring, [each.name for each in parameters]
 
 
 def _of_source(place: str) -> tuple[str, list[str]]:
     module, _, name = place.partition(":")
-    found = (each for each in _parsed(module).body if isinstance(each, _NAMED))
+    text = _source(module)
+    # Of an estimator, what comes before its first method tells all; to parse that takes no time.
+    head = re.search(rf"^@estimator\nclass {name}\b(?:.*\n)*?(?=    def |    @|\Z)", text, re.M)
+    found = (each for each in ast.parse(head[0] if head else text).body if isinstance(each, _NAMED))
     node = next((each for each in found if each.name == name), None)
+    if head and isinstance(node, ast.ClassDef):
+        return _of_estimator(module, text, node)
     docstring = "" if node is None else ast.get_docstring(node) or ""
     if isinstance(node, ast.FunctionDef):
         return docstring, [each.arg for each in node.args.kwonlyargs]
@@ -247,11 +232,31 @@ def _of_source(place: str) -> tuple[str, list[str]]:
     return _of_object(getattr(importlib.import_module(module), name))
 
 
+def _of_estimator(module: str, text: str, node: ast.ClassDef) -> tuple[str, list[str]]:
+    """Do what `elbmf.estimators.base.estimator` does: add what the class shares with its bases."""
+    homes = dict.fromkeys(re.findall(r"^class (\w+)", text, re.MULTILINE), module)
+    for home, imported in _IMPORT.findall(text):
+        homes |= dict.fromkeys(re.findall(r"\w+", imported), home)
+    names = [
+        ast.unparse(each.target)
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and "ClassVar" not in ast.unparse(each.annotation)
+    ]
+    docstrings = []
+    for base in map(ast.unparse, node.bases):
+        if base in homes:
+            docstring, inherited = _of_source(f"{homes[base]}:{base}")
+            docstrings.append(docstring)
+            names += inherited
+    return with_inherited(ast.get_docstring(node) or "", docstrings, names), names
+
+
+_IMPORT = re.compile(r"^from (elbmf\.\S+) import (\([^)]*\)|.*)$", re.MULTILINE)
 _NAMED = (ast.ClassDef, ast.FunctionDef)
 
 
-def _parsed(module: str) -> ast.Module:
-    """Parse the file of a module; packages above it are not imported, as `find_spec` would."""
+def _source(module: str) -> str:
+    """Read the file of a module; packages above it are not imported, as `find_spec` would."""
     top, *below = module.split(".")
     spec = importlib.util.find_spec(top)
     if spec is None or spec.origin is None:
@@ -260,7 +265,11 @@ def _parsed(module: str) -> ast.Module:
     if below:
         path = path.parent.joinpath(*below)
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return path.read_text(encoding="utf-8")
+
+
+def _parsed(module: str) -> ast.Module:
+    return ast.parse(_source(module))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
 from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.kept import OtherSearchError, has_steps, remove_steps
+from elbmf.ranks.step_folder import OtherSearchError, has_steps, remove_steps
 from elbmf.utils.machine import versions
 from elbmf.utils.text import counted, number, share
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.estimators.auto_rank import fitted_greedily, prefixes
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.kernels.associations import (
     add_gains,
     count_associations,
@@ -23,8 +22,7 @@ from elbmf.estimators.rivals.kernels.associations import (
     rows_that_gain,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
-from elbmf.ranks.path import Nested, Steps
-from elbmf.utils.progress import FitProgress
+from elbmf.ranks.path import Nested, Stepper
 from elbmf.utils.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]
@@ -48,6 +46,7 @@ _LINES_FOR_BOTH_SIDES = 3000
 _ONES_FOR_THREADS = 100_000
 
 
+@estimator
 class Asso(BooleanFactorizer):
     """Boolean matrix factorization by associations between columns.
 
@@ -60,9 +59,7 @@ class Asso(BooleanFactorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
-        Number of components. ``"auto"`` chooses the number that gives the shortest description of
-        the data (MDL).
+    n_components
     threshold : float or "auto", default="auto"
         τ, above 0 and up to 1. ``"auto"`` keeps what costs least, the lowest of equals: on up to
         5000 ones of all values up to 1 in steps of 0.01, else of those in steps of 0.2, and then
@@ -77,29 +74,19 @@ class Asso(BooleanFactorizer):
         columns than rows, for the time grows with the number of candidates; where the threshold is
         searched for on up to 50 000 ones in up to 3000 rows and columns, it tries both and keeps
         what costs less.
-    refine : bool, default=False
-        Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
     callback : callable, optional
         Called with a `FitProgress` after each component, or after all that some thresholds lead to
         when several are tried; a true return value ends the fit at once, with what was found so
         far.
-    n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
         Accepted as by all methods, and not used: nothing here is random.
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_
-        As of every method, see `BooleanFactorizer`. An iteration chooses a component; ``history_``
-        has the cost after each, with the weights as integers.
+    n_iter_ : int
+        Components chosen.
+    history_ : dict of str to ndarray
+        ``"cost"`` after each component, with the weights as integers.
     threshold_ : float
     transposed_ : bool
         The threshold used, and whether rows were associated; not set when the number of components
@@ -125,37 +112,16 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "threshold": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "gain_weight": [Interval(Real, 0, None, closed="neither")],
         "penalty_weight": [Interval(Real, 0, None, closed="neither")],
         "transpose": ["boolean", StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 10,
-        *,
-        threshold: float | Literal["auto"] = "auto",
-        gain_weight: float = 1.0,
-        penalty_weight: float = 1.0,
-        transpose: bool | Literal["auto"] = "auto",
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.threshold = threshold
-        self.gain_weight = gain_weight
-        self.penalty_weight = penalty_weight
-        self.transpose = transpose
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    threshold: float | Literal["auto"] = "auto"
+    gain_weight: float = 1.0
+    penalty_weight: float = 1.0
+    transpose: bool | Literal["auto"] = "auto"
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         found, stopped = self._by_choice(A, self._rank)
@@ -165,7 +131,7 @@ stages_
         _LOG.info("costs by threshold: %s", costs)
         return fitted_greedily(found[best], stopped=stopped)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first components of the next, with the same threshold."""
         return prefixes(self, A, lambda rank: list(self._by_choice(A, rank)[0].values()))
 
@@ -201,14 +167,12 @@ stages_
 
         def tell(stage: str, count: int, total: int, cost: int) -> bool:
             nonlocal stopped
-            stopped = self._tell(
-                FitProgress(
-                    stage=stage,
-                    iteration=count,
-                    loss=cost / weights.missed,
-                    seconds=time.perf_counter() - began,
-                    progress=min(count / total, 1.0),
-                )
+            stopped = self._tell_since(
+                began,
+                stage=stage,
+                iteration=count,
+                loss=cost / weights.missed,
+                progress=min(count / total, 1.0),
             )
             return stopped
 
@@ -222,11 +186,9 @@ stages_
         ]
         if len(choices) == 1:
             threshold, side = choices[0]
-            costs = [weights.missed * A.ones]
 
-            def observe(gain: int) -> bool:
-                costs.append(costs[-1] - gain)
-                return tell("component", len(costs) - 1, rank, costs[-1])
+            def observe(count: int, cost: int) -> bool:
+                return tell("component", count, rank, cost)
 
             return {choices[0]: sides[side].find(threshold, rank, threads, observe)}, stopped
         found: dict[_Choice, Nested] = {}
@@ -295,17 +257,17 @@ class _Side(NamedTuple):
         threshold: float,
         rank: int,
         threads: int | None,
-        observe: Callable[[int], bool] = lambda gain: False,
+        observe: Callable[[int, int], bool] = lambda count, cost: False,
     ) -> Nested:
         """Choose up to so many candidates of a threshold.
 
-        ``observe`` is called with what each component gains, and ends it by returning true.
+        ``observe`` is told how many there are and what they cost, and ends it by returning true.
         """
         costs = [self.weights.missed * int(self.ones[0][0][-1])]
 
         def note(gain: int) -> bool:
             costs.append(costs[-1] - gain)
-            return observe(gain)
+            return observe(len(costs) - 1, costs[-1])
 
         U, V = _choose(self, self.associations.at_least(threshold), rank, threads, note)
         return Nested.of(*((V.T, U.T) if self.transposed else (U, V)), costs, rank)

@@ -1,7 +1,6 @@
 """Binaps: a binary autoencoder whose weights are the components."""
 
 import time
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -9,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import GrowingCover, cover
 from elbmf.boolean.product import Bools, pack
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.kernels.autoencoder import (
     Network,
     activate,
@@ -20,7 +18,6 @@ from elbmf.estimators.rivals.kernels.autoencoder import (
     train_epochs,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["Binaps"]
@@ -48,6 +45,7 @@ _THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 _ONES_FOR_THREADS = 100_000
 
 
+@estimator
 class Binaps(BooleanFactorizer):
     """Boolean matrix factorization by an autoencoder with binary weights and activations.
 
@@ -81,14 +79,6 @@ class Binaps(BooleanFactorizer):
     prune : bool, default=True
         Keep only components that pay: beginning with none, the one that lowers the loss most is
         kept, time after time; those that would lower it no more are emptied.
-    refine : bool, default=False
-        Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
     callback : callable, optional
         Called with a `FitProgress` after each epoch, whose loss are the wrong cells of this epoch;
         a true return value ends the training, with what the network has learned so far.
@@ -100,11 +90,11 @@ class Binaps(BooleanFactorizer):
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_
-        As of every method, see `BooleanFactorizer`. An iteration is an epoch; ``history_`` has the
-        wrong cells of each, ones that were ``missed`` and zeros that were ``extra``, with weights
-        binarised at random.
+    n_iter_ : int
+        Epochs done.
+    history_ : dict of str to ndarray
+        Wrong cells of each epoch, ones that were ``missed`` and zeros that were ``extra``, with
+        weights binarised at random.
     weights_ : ndarray of shape (n_components, n_features)
         W; not set, like those that follow, when the number of components was searched for.
     bias_ : ndarray of length n_components
@@ -140,7 +130,6 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -152,34 +141,12 @@ stages_
         "prune": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 10,
-        *,
-        max_iter: int | None = None,
-        learning_rate: float = 0.01,
-        batch_size: int = 64,
-        zero_weight: float | Literal["auto", "density"] = "auto",
-        threshold: float | Literal["auto"] = "auto",
-        prune: bool = True,
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.zero_weight = zero_weight
-        self.threshold = threshold
-        self.prune = prune
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_iter: int | None = None
+    learning_rate: float = 0.01
+    batch_size: int = 64
+    zero_weight: float | Literal["auto", "density"] = "auto"
+    threshold: float | Literal["auto"] = "auto"
+    prune: bool = True
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         network = Network.of(A.shape[1], self._rank)
@@ -227,13 +194,11 @@ stages_
                 done * batches,
             )
             errors = np.concatenate([errors, new])
-            stopped = self._tell(
-                FitProgress(
-                    iteration=len(errors),
-                    loss=int(errors[-1].sum()),
-                    seconds=time.perf_counter() - began,
-                    progress=len(errors) / epochs,
-                )
+            stopped = self._tell_since(
+                began,
+                iteration=len(errors),
+                loss=int(errors[-1].sum()),
+                progress=len(errors) / epochs,
             )
         return errors, stopped
 

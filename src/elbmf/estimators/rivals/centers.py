@@ -33,34 +33,18 @@ _FREE = 0.25
 
 
 class Centers:
-    """Centres of the rows read so far.
-
-    Parameters
-    ----------
-    n_columns : int
-        Length of the rows.
-    max_centers : int
-        Centres to keep at most.
-    similarity : float
-        The least similarity at which a row joins a centre.
-    theta : float
-        Share of a centre's members that are to have a column of its cluster.
-    sketch_size : int
-        Counters that a sketch is sure to keep; it has room for twice as many.
-
-    Attributes
-    ----------
-    similarity : float
-        What a row needs at present.
-    n_rows : int
-        Rows read.
-    """
+    """Centres of the rows read so far."""
 
     def __init__(
-        self, n_columns: int, max_centers: int, similarity: float, theta: float, sketch_size: int
+        self,
+        n_columns: int,  # Length of the rows
+        max_centers: int,  # Centres to keep at most
+        similarity: float,  # The least similarity at which a row joins a centre
+        theta: float,  # Share of a centre's members that are to have a column of its cluster
+        sketch_size: int,  # Counters that a sketch is sure to keep; it has room for twice as many
     ) -> None:
-        self.n_rows = 0
-        self.similarity = max(similarity, _FIRST_SIMILARITY)
+        self.n_rows = 0  # Rows read
+        self.similarity = max(similarity, _FIRST_SIMILARITY)  # What a row needs at present
         self._least = similarity
         self._theta = theta
         self._size = sketch_size

@@ -33,20 +33,6 @@ def _log_odds(probability: float) -> float:
 class GibbsChain:
     """Samples U and V from p(U, V | A) ∝ p(A | U ∘ V, λ)·p(U)·p(V), one bit after the other.
 
-    Parameters
-    ----------
-    local : LocalSearch
-        The data.
-    k : int
-        Number of components.
-    priors : (float, float)
-        Probabilities of the bits of U and of V to be on.
-    dispersion : float, optional
-        λ. By default it follows the reconstruction: after each sweep it becomes the logit of the
-        share of right cells.
-    generator : numpy.random.Generator
-        For the start; what follows depends on a single number drawn from it.
-
     Attributes
     ----------
     dispersion : float
@@ -61,8 +47,11 @@ class GibbsChain:
         self,
         local: LocalSearch,
         k: int,
-        priors: tuple[float, float],
+        priors: tuple[float, float],  # Probabilities of the bits of U and of V to be on
+        # λ. By default it follows the reconstruction: after each sweep it becomes the logit of the
+        # share of right cells.
         dispersion: float | None,
+        # For the start; what follows depends on a single number drawn from it
         generator: np.random.Generator,
     ) -> None:
         n, m = local.A.shape
@@ -201,11 +190,6 @@ class GibbsChain:
 
 class Samples:
     """What the samples of a chain have in common, and the best of them.
-
-    Parameters
-    ----------
-    chain : GibbsChain
-        The chain that they are drawn from.
 
     Attributes
     ----------

@@ -1,22 +1,19 @@
 """GreConD: formal concepts that cover most, one after the other, from below."""
 
 import time
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools
 from elbmf.estimators.auto_rank import fitted_greedily, prefixes
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Nested, Steps
+from elbmf.ranks.path import Nested, Stepper
 from elbmf.search.kernels.lines import pack_lines_into_words
-from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["GreConD"]
@@ -25,6 +22,7 @@ __all__ = ["GreConD"]
 _ONES_FOR_THREADS = 300_000
 
 
+@estimator
 class GreConD(BooleanFactorizer):
     """Boolean matrix factorization from below by formal concepts, greedily on demand.
 
@@ -40,26 +38,15 @@ class GreConD(BooleanFactorizer):
         chooses the number that gives the shortest description of the data (MDL).
     refine : bool, default=False
         Improve the factors by Boolean local search afterwards, still without covering a zero.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
-    callback : callable, optional
-        Called with a `FitProgress` after each component; a true return value ends the fit at once,
-        with the components found so far.
-    n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
         Accepted as by all methods, and not used: nothing here is random.
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_
-        As of every method, see `BooleanFactorizer`. An iteration finds a component; ``history_``
-        has the cost after each, which is the loss.
+    n_iter_ : int
+        Components found.
+    history_ : dict of str to ndarray
+        ``"cost"`` after each component, which is the loss.
 
     Notes
     -----
@@ -81,33 +68,15 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "n_components": [*BooleanFactorizer._parameter_constraints["n_components"], None],
     }
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] | None = 10,
-        *,
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         most = None if self.n_components is None else self._rank
         nested, stopped = self._concepts(A, most)
         return fitted_greedily(nested, stopped=stopped)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first concepts of the next."""
         return prefixes(self, A, lambda rank: [self._concepts(A, rank)[0]])
 
@@ -153,14 +122,12 @@ stages_
             extents.append(extent)
             intents.append(intent)
             left.append(left[-1] - value)
-            stopped = self._tell(
-                FitProgress(
-                    stage="component",
-                    iteration=len(extents),
-                    loss=left[-1],
-                    seconds=time.perf_counter() - began,
-                    progress=len(extents) / most if most else 1 - left[-1] / A.ones,
-                )
+            stopped = self._tell_since(
+                began,
+                stage="component",
+                iteration=len(extents),
+                loss=left[-1],
+                progress=len(extents) / most if most else 1 - left[-1] / A.ones,
             )
         V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
         U = np.array(extents, dtype=np.bool_).reshape(-1, n).T

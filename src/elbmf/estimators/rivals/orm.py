@@ -2,20 +2,17 @@
 
 import logging
 import time
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import cover
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.gibbs import GibbsChain, Samples
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.utils.progress import FitProgress
 
 __all__ = ["OrM"]
 
@@ -30,6 +27,7 @@ _SETTLED = 0.005
 _CHAINS = ((10_000, 10), (300_000, 3))
 
 
+@estimator
 class OrM(BooleanFactorizer):
     """Bayesian Boolean matrix factorization, the logical (OR) factor machine.
 
@@ -42,9 +40,7 @@ class OrM(BooleanFactorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
-        Number of components. ``"auto"`` chooses the number that gives the shortest description of
-        the data (MDL).
+    n_components
     n_samples : int, default=50
         Sweeps after burn-in, each of which gives a sample.
     n_burn_in : int, default=200
@@ -62,29 +58,16 @@ class OrM(BooleanFactorizer):
         What the samples are summed up by: ``"mean"`` rounds the posterior means of the bits at ½,
         ``"best"`` takes the sample with the least loss. The latter is often better under heavy
         noise, where components change places between samples.
-    refine : bool, default=False
-        Improve the factors by Boolean local search afterwards, never for the worse.
-    binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
-
-        In Python also a transformer.
-    callback : callable, optional
-        Called with a `FitProgress` after each sweep; a true return value ends the fit at once,
-        with the samples drawn so far.
-    n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
-    random_state : int, RandomState instance or None
-        Seed.
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_, run_losses_
-        As of every method, see `BooleanFactorizer`. An iteration is a sweep; ``history_`` has λ
-        (``"dispersion"``) and ``"loss"`` after each sweep of the chain that was kept, whose last
-        ones are the samples. ``run_losses_`` are the losses of the estimates of all chains.
+    n_iter_ : int
+        Sweeps of the chain that was kept.
+    history_ : dict of str to ndarray
+        λ (``"dispersion"``) and ``"loss"`` after each of these, of which the last ones are the
+        samples.
+    run_losses_ : list of int
+        Losses of the estimates of all chains.
     membership_probability_ : ndarray of float, of shape (n, n_components)
     components_probability_ : ndarray of float, of shape (n_components, m)
         Posterior means of U and V: the share of samples in which each bit is on.
@@ -134,7 +117,6 @@ stages_, run_losses_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "n_burn_in": [Interval(Integral, 0, None, closed="left")],
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
@@ -144,36 +126,13 @@ stages_, run_losses_
         "estimate": [StrOptions({"mean", "best"})],
     }
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 10,
-        *,
-        n_samples: int = 50,
-        n_burn_in: int = 200,
-        n_init: int | Literal["auto"] = "auto",
-        membership_prior: float = 0.5,
-        components_prior: float = 0.5,
-        dispersion: float | Literal["auto"] = "auto",
-        estimate: Literal["mean", "best"] = "mean",
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_samples = n_samples
-        self.n_burn_in = n_burn_in
-        self.n_init = n_init
-        self.membership_prior = membership_prior
-        self.components_prior = components_prior
-        self.dispersion = dispersion
-        self.estimate = estimate
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_samples: int = 50
+    n_burn_in: int = 200
+    n_init: int | Literal["auto"] = "auto"
+    membership_prior: float = 0.5
+    components_prior: float = 0.5
+    dispersion: float | Literal["auto"] = "auto"
+    estimate: Literal["mean", "best"] = "mean"
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
@@ -215,16 +174,15 @@ stages_, run_losses_
             chain.sweep()
             history["dispersion"].append(chain.dispersion)
             history["loss"].append(chain.loss)
-            report = FitProgress(
+            if self._tell_since(
+                began,
                 stage="sweep",
                 iteration=chain.sweeps,
                 loss=chain.loss,
-                seconds=time.perf_counter() - began,
                 progress=(run - 1 + done / most) / runs,
                 run=run,
                 runs=runs,
-            )
-            if self._tell(report):
+            ):
                 return "callback"
             # The logit is infinite: such factors are then all that the posterior has.
             return "exact" if chain.loss == 0 and fixed is None else None

@@ -1,24 +1,21 @@
 """Sofa: two passes over a stream of rows, in memory that does not grow with them."""
 
 import time
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
 from elbmf.estimators.auto_rank import finished_factors
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors
-from elbmf.estimators.online import OnlineLearner, PartialFitMixin
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.online import PartialFitMixin
 from elbmf.estimators.rivals.centers import Centers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Factors, Refits, Steps
+from elbmf.ranks.path import Factors, Stepper
 from elbmf.search.local import describe
-from elbmf.utils.progress import FitProgress
 
 __all__ = ["Sofa"]
 
@@ -26,6 +23,7 @@ __all__ = ["Sofa"]
 _ROWS_AT_ONCE = 4096
 
 
+@estimator
 class Sofa(PartialFitMixin, BooleanFactorizer):
     """Boolean matrix factorization of a stream of rows.
 
@@ -41,9 +39,7 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
-        Number of components. ``"auto"`` chooses the number that gives the shortest description of
-        the data (MDL).
+    n_components
     max_centers : int, default=200
         Centres to keep at most.
     similarity : float, default=0.4
@@ -77,13 +73,10 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
 
     Attributes
     ----------
-    components_, membership_, n_components_, reconstruction_err_, n_iter_, stop_reason_, history_, \
-stages_
-        As of every method, see `BooleanFactorizer`. An iteration reads a block of rows;
-        ``history_`` has the rows read, the centres, and the similarity asked for after each.
-        After `partial_fit`, there are only ``components_`` and ``n_components_``.
-    n_rows_seen_, n_batches_ : int
-        Rows read and calls of `partial_fit`, only after it.
+    n_iter_ : int
+        Blocks of rows read.
+    history_ : dict of str to ndarray
+        The rows read, the centres, and the similarity asked for after each block.
 
     Notes
     -----
@@ -113,42 +106,26 @@ stages_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BooleanFactorizer._parameter_constraints,
         "max_centers": [Interval(Integral, 2, None, closed="left")],
         "similarity": [Interval(Real, 0, 1, closed="right")],
         "theta": [Interval(Real, 0, 1, closed="right")],
         "sketch_size": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 10,
-        *,
-        max_centers: int = 200,
-        similarity: float = 0.4,
-        theta: float = 0.6,
-        sketch_size: int = 10_000,
-        refine: bool = False,
-        binarize: Binarize = None,
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_centers = max_centers
-        self.similarity = similarity
-        self.theta = theta
-        self.sketch_size = sketch_size
-        self.refine = refine
-        self.binarize = binarize
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    max_centers: int = 200
+    similarity: float = 0.4
+    theta: float = 0.6
+    sketch_size: int = 10_000
 
-    def _learner(self, shape: tuple[int, int]) -> OnlineLearner:
+    def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
         if not hasattr(self, "_centers"):
-            self._centers = self._new_centers(shape[1])
-        return _Clusters(self._centers, self._rank)
+            self._centers = self._new_centers(A.shape[1])
+        self._centers.read(A, 0, A.shape[0])
+        return _components(self._centers, self._rank)[0], self._centers.n_rows
+
+    def _widen(self, n_columns: int) -> Bools:
+        self._centers.widen(n_columns)
+        return _components(self._centers, self._rank)[0]
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
@@ -167,9 +144,17 @@ stages_
             reason = "n_components" if found == self._rank else "no gain"
         return FittedFactors(U, V, blocks, reason, history)
 
-    def _steps(self, A: BooleanMatrix) -> Steps:
+    def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Each rank has the first clusters of the next, and describes the rows anew by them."""
-        return Refits(_FirstClusters(self, A))
+        history, _ = self._first_pass(A, time.perf_counter())
+        centers = self._centers
+
+        def refit(rank: int, generator: np.random.Generator) -> Factors:
+            V, _ = _components(centers, rank)
+            U = describe(A, V, n_jobs=self._threads)
+            return finished_factors(self, A, FittedFactors(U, V))
+
+        return Stepper(refit, lambda: int(history["rows"].size))
 
     def _new_centers(self, n_columns: int) -> Centers:
         return Centers(n_columns, self.max_centers, self.similarity, self.theta, self.sketch_size)
@@ -191,54 +176,9 @@ stages_
         return dict(zip(names, map(np.array, zip(*figures, strict=True)), strict=True)), stopped
 
     def _report(self, iteration: int, loss: int, began: float, progress: float) -> bool:
-        return self._tell(
-            FitProgress(
-                stage="block",
-                iteration=iteration,
-                loss=loss,
-                seconds=time.perf_counter() - began,
-                progress=progress,
-            )
+        return self._tell_since(
+            began, stage="block", iteration=iteration, loss=loss, progress=progress
         )
-
-
-class _FirstClusters:
-    """Factors of any rank after one first pass, see `Refits`."""
-
-    def __init__(self, method: Sofa, A: BooleanMatrix) -> None:
-        self._method = method
-        self._A = A
-        history, _ = method._first_pass(A, time.perf_counter())
-        self.n_iter = history["rows"].size
-
-    def __call__(self, rank: int, generator: np.random.Generator) -> Factors:
-        method, A = self._method, self._A
-        V, _ = _components(method._centers, rank)
-        U = describe(A, V, n_jobs=method._threads)
-        return finished_factors(method, A, FittedFactors(U, V))
-
-
-class _Clusters:
-    """Clusters of the rows that have passed, as components."""
-
-    def __init__(self, centers: Centers, rank: int) -> None:
-        self._centers = centers
-        self._rank = rank
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that have passed."""
-        return self._centers.n_rows
-
-    def read(self, A: BooleanMatrix) -> Bools:
-        """Let rows pass; return the components."""
-        self._centers.read(A, 0, A.shape[0])
-        return _components(self._centers, self._rank)[0]
-
-    def widen(self, n_columns: int) -> Bools:
-        """Let rows have more columns; return the components."""
-        self._centers.widen(n_columns)
-        return _components(self._centers, self._rank)[0]
 
 
 def _components(centers: Centers, rank: int) -> tuple[Bools, int]:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.matrix.protocol import Matrix
+from elbmf.relaxation.engines.buffers import Product, Workspace
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary, Tally
-from elbmf.relaxation.kernels.half_step import inner
 from elbmf.relaxation.slabs import Slab, SlabbedMatrix, cut
 from elbmf.utils.aligned import aligned_empty
 
@@ -29,7 +29,6 @@ __all__ = [
     "SlabEngine",
     "TreeSum",
     "Where",
-    "Workspace",
     "merges",
     "visit",
 ]
@@ -58,73 +57,6 @@ class Where:
 
     n_jobs: int | None = None
     device: str | None = None
-
-
-@dataclass(frozen=True)
-class Product:
-    """What the resident factor is updated from, one row for each of its rows.
-
-    Parameters
-    ----------
-    plain : ndarray of shape (resident, k)
-        Q, the data times the streamed factor.
-    residual : ndarray of shape (resident, k), optional
-        What the reweighed cells add to it; None when there are none.
-    """
-
-    plain: Floats
-    residual: Floats | None = None
-
-    @property
-    def parts(self) -> tuple[Floats, ...]:
-        """The arrays that make up the product by their sum."""
-        return (self.plain,) if self.residual is None else (self.plain, self.residual)
-
-    def rescale(self, scale: Floats) -> None:
-        """Multiply each column, in place."""
-        for part in self.parts:
-            part *= scale
-
-    def __iadd__(self, other: "Product") -> Self:
-        for part, others in zip(self.parts, other.parts, strict=True):
-            part += others
-        return self
-
-    def overlap(self, resident: Floats) -> float:
-        """Return ⟨A, UV⟩ = ⟨Q, X⟩, X being the resident factor; here every cell weighs 1."""
-        return inner(self.plain.ravel(), resident.ravel())
-
-
-class Workspace:
-    """Memory that is used again in every epoch: fresh memory costs more than the sums in it.
-
-    Parameters
-    ----------
-    rows : int
-        Rows that are worked on at once, at most.
-    like : ndarray of shape (_, k)
-        A factor, for its width and number type.
-
-    Attributes
-    ----------
-    rows : int
-        As given.
-    """
-
-    def __init__(self, rows: int, like: Floats) -> None:
-        self.rows = rows
-        shape = (rows, like.shape[1])
-        self._product = aligned_empty(shape, like.dtype)
-        self._scratch = [aligned_empty(shape, like.dtype) for _ in range(2)]
-
-    def product(self, rows: int) -> Floats:
-        """Room for the product of some rows with the data."""
-        return self._product[:rows]
-
-    def scratch(self, rows: int) -> tuple[Floats, Floats]:
-        """Room for the two arrays that a half-step computes on its way."""
-        first, second = self._scratch
-        return first[:rows], second[:rows]
 
 
 class Engine(ABC):
@@ -436,16 +368,13 @@ class TreeSum(Generic[T]):
     added, 2 and 3, then the two sums, and so on, wherever the slabs are and whichever is ready
     first: every engine gets the same bits, and each needs to move or keep only a few sums at a
     time.
-
-    Parameters
-    ----------
-    count : int
-        Number of terms.
-    add : callable
-        Returns the sum of two terms; it may change them.
     """
 
-    def __init__(self, count: int, add: Callable[[T, T], T]) -> None:
+    def __init__(
+        self,
+        count: int,
+        add: Callable[[T, T], T],  # Returns the sum of two terms; it may change them
+    ) -> None:
         self._count = count
         self._add = add
         self._waiting: dict[tuple[int, int], T] = {}

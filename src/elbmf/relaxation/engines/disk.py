@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from elbmf.matrix.on_disk import PagedMatrix
 from elbmf.matrix.paging import expect, forget
 from elbmf.matrix.protocol import Matrix
-from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, Workspace, visit
+from elbmf.relaxation.engines.base import Engine, Product, TreeSum, Where, visit
+from elbmf.relaxation.engines.buffers import Pool
 from elbmf.relaxation.engines.memory import MemoryEngine
 from elbmf.relaxation.half_step import Factor, HalfStep, Iterate, Summary
 from elbmf.relaxation.slabs import Slab, cut
@@ -25,22 +26,15 @@ Floats = NDArray[np.floating[Any]]
 
 
 class DiskEngine(MemoryEngine):
-    """Visits slabs that are mapped from files; gives the same bits as the engine in memory.
-
-    Parameters
-    ----------
-    A : PagedMatrix
-        The data.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
-    n_jobs : int, optional
-        Threads. All cores by default.
-    """
+    """Visits slabs that are mapped from files; gives the same bits as the engine in memory."""
 
     priority = 1
 
     def __init__(
-        self, A: PagedMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
+        self,
+        A: PagedMatrix,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs in the loss where a zero weighs 1
+        n_jobs: int | None = None,  # Threads. All cores by default.
     ) -> None:
         super().__init__(cut(A, weight_of_ones), n_jobs)
         self._allocate = A.allocate
@@ -58,9 +52,7 @@ class DiskEngine(MemoryEngine):
         number = resident.current.dtype
         inertia = resident.previous is not None
         self._factor = Factor(streamed, number, inertia, self._allocate)
-        self._spare_products: list[Product] = []
-        self._spare_workspaces: list[Workspace] = []
-        self._total: Product | None = None
+        self._pool, self._sweeps = Pool(), 0
 
     def sweep(  # noqa: D102
         self, resident: Floats, step: HalfStep | None, ahead: Floats | None = None
@@ -69,25 +61,24 @@ class DiskEngine(MemoryEngine):
         slabs = self.matrix.slabs
         products = TreeSum(len(slabs), self._add)
         summaries: TreeSum[Summary] = TreeSum(len(slabs), add)
-        if self._total is not None:
-            self._spare_products.append(self._total)
+        self._sweeps += 1
 
         def work(position: int) -> None:
             slab = slabs[position]
             for later in slabs[position + self._threads : position + self._threads + 1]:
                 for array in self._read_by(later):
                     expect(array)
-            product, workspace = self._product(), self._workspace()
+            product = self._pool.product(self._sweeps, resident, self.matrix.reweighed)
+            workspace = self._pool.workspace(slab, resident)
             summary = visit(slab, self._factor, resident, point, step, product, workspace)
-            self._spare_workspaces.append(workspace)
+            self._pool.free_workspace(workspace)
             for array in self._read_by(slab):
                 forget(array)
             products.put(position, product)
             summaries.put(position, summary)
 
         self.run(work, range(len(slabs)))
-        self._total = products.total
-        return self._total, summaries.total
+        return products.total, summaries.total
 
     def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
         def work(slab: Slab) -> NDArray[Any]:
@@ -109,19 +100,5 @@ class DiskEngine(MemoryEngine):
 
     def _add(self, product: Product, other: Product) -> Product:
         product = iadd(product, other)
-        self._spare_products.append(other)
+        self._pool.free(other)
         return product
-
-    def _product(self) -> Product:
-        try:
-            return self._spare_products.pop()
-        except IndexError:  # all are in use, by slabs that are visited or wait to be added
-            return self._new_product()
-
-    def _workspace(self) -> Workspace:
-        try:
-            return self._spare_workspaces.pop()
-        except IndexError:
-            width = self._factor.current.shape[1]
-            rows = max(slab.lines_at_once(width) for slab in self.matrix.slabs)
-            return Workspace(rows, self._factor.current)

@@ -110,47 +110,25 @@ def pack_candidates(candidates, packed):
 
 @kernel()
 def add_gains(
+    # Patterns of the ones and of the missing cells
     rows,
     missing,
-    chosen,
+    chosen,  # The rows
+    # Which of them to look at
     low,
     high,
     memberships,
-    component_bits,
-    candidates,
-    packed,
-    sizes,
-    weights,
-    sign,
-    gains,
+    component_bits,  # What is covered already; columns of components, packed
+    candidates,  # For each column, the candidates that have it
+    packed,  # The columns of each candidate
+    sizes,  # How many these are
+    weights,  # What a newly covered one gains, and what a newly covered zero costs
+    sign,  # 1 to add, -1 to take away
+    gains,  # Where to add
 ):
     """Add to the gain of each candidate what some rows contribute, or take it away.
 
     A row contributes what covering it with the candidate would gain, if that is positive.
-
-    Parameters
-    ----------
-    rows, missing : (ndarray, ndarray)
-        Patterns of the ones and of the missing cells.
-    chosen : ndarray of int64
-        The rows.
-    low, high : int
-        Which of them to look at.
-    memberships : ndarray of bool, of shape (n, k)
-    component_bits : ndarray of uint64
-        What is covered already; columns of components, packed.
-    candidates : (ndarray, ndarray)
-        For each column, the candidates that have it.
-    packed : ndarray of uint64
-        The columns of each candidate.
-    sizes : ndarray of int64
-        How many these are.
-    weights : (int, int)
-        What a newly covered one gains, and what a newly covered zero costs.
-    sign : int
-        1 to add, -1 to take away.
-    gains : ndarray of int64
-        Where to add.
     """
     words = component_bits.shape[1]
     settled = np.empty(words, dtype=np.uint64)

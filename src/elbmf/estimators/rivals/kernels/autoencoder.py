@@ -37,37 +37,21 @@ _WEIGHTS_AT_ONCE = 512
 
 
 class Gradients(NamedTuple):
-    """Gradients of a batch, or moments of them.
+    """Gradients of a batch, or moments of them."""
 
-    Parameters
-    ----------
-    encoder, decoder : ndarray of shape (m, k)
-        Of the weights, in their two roles.
-    bias : ndarray of length k
-        Of the hidden units.
-    """
-
+    # Of the weights, in their two roles; of shape (m, k)
     encoder: NDArray[np.float64]
     decoder: NDArray[np.float64]
-    bias: NDArray[np.float64]
+    bias: NDArray[np.float64]  # Of the hidden units; of length k
 
 
 class Network(NamedTuple):
-    """An autoencoder, and what is kept from step to step to train it.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (m, k)
-    bias : ndarray of length k
-    gradients : Gradients
-        Those of the weights are zero between steps.
-    means, squares : Gradients
-        Adam's running means of the gradients and of their squares.
-    """
+    """An autoencoder, and what is kept from step to step to train it."""
 
     weights: NDArray[np.float64]
     bias: NDArray[np.float64]
-    gradients: Gradients
+    gradients: Gradients  # Those of the weights are zero between steps
+    # Adam's running means of the gradients and of their squares
     means: Gradients
     squares: Gradients
 
@@ -149,27 +133,23 @@ def _list_columns(masks, columns, sizes):
 
 
 @kernel()
-def add_gradients(ones, hidden, rows, network, masks, one, zero, columns):
+def add_gradients(
+    # Where the ones and the missing cells are, by rows
+    ones,
+    hidden,
+    rows,  # The batch
+    network,  # Its gradients are set
+    masks,  # Its weights, binarised
+    one,
+    zero,
+    columns,  # Room
+):
     """Add up the gradients of the loss over some rows; return the wrong cells of either kind.
 
     A one that is not reconstructed costs ``one``, a zero that is costs ``zero``. The gradient
     passes through the output layer as it is, and through the hidden layer where a unit is active;
     it meets weights that are not binarised. The bias of a unit learns from rows in which the unit
     is active, and from the others only where they call for it.
-
-    Parameters
-    ----------
-    ones, hidden : Pattern
-        Where the ones and the missing cells are, by rows.
-    rows : ndarray of int
-        The batch.
-    network : Network
-        Its gradients are set.
-    masks : ndarray of uint64
-        Its weights, binarised.
-    one, zero : float
-    columns : ndarray of int32, of shape (k, m)
-        Room.
     """
     m, k = network.weights.shape
     weights, encoder, decoder = (
@@ -291,25 +271,21 @@ def descend_by_adam(network, rate, step):
 
 
 @kernel()
-def train_epochs(ones, hidden, orders, batch_size, keys, network, one, zero, rates, step):
+def train_epochs(
+    # Where the ones and the missing cells are, by rows
+    ones,
+    hidden,
+    orders,  # The rows, in the order of each epoch
+    batch_size,
+    keys,  # What the weights are binarised by for each batch
+    network,
+    # Cost of a one that is not reconstructed, and of a zero that is
+    one,
+    zero,
+    rates,  # Learning rate of each epoch
+    step,  # Steps taken before
+):
     """Train on all rows, a batch at a time, once for each order given.
-
-    Parameters
-    ----------
-    ones, hidden : Pattern
-        Where the ones and the missing cells are, by rows.
-    orders : ndarray of int, of shape (epochs, n)
-        The rows, in the order of each epoch.
-    batch_size : int
-    keys : ndarray of uint64, of shape (epochs, batches)
-        What the weights are binarised by for each batch.
-    network : Network
-    one, zero : float
-        Cost of a one that is not reconstructed, and of a zero that is.
-    rates : ndarray of float64
-        Learning rate of each epoch.
-    step : int
-        Steps taken before.
 
     Returns
     -------

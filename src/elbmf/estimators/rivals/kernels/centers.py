@@ -18,32 +18,16 @@ __all__ = ["State", "cluster_columns", "gains_of_clusters", "regroup", "take_row
 
 
 class State(NamedTuple):
-    """The centres: all that is known of the rows read so far.
+    """The centres: all that is known of the rows read so far."""
 
-    Parameters
-    ----------
-    total : ndarray of int64, of length 1
-        Centres there are.
-    members : ndarray of int64, of length s
-        Rows that joined each.
-    ones : Sketches
-        In how many of the members each column is one.
-    missing : Sketches
-        In how many it is missing; without room when none is.
-    sizes : ndarray of int64, of length s
-        Columns of each cluster.
-    saved : ndarray of int64, of length s
-        What covering the members by the cluster saves: ones less zeros.
-    holders : ndarray of uint64, of shape (m, ceil(s / 64))
-        For each column the centres whose clusters have it, packed.
-    """
-
-    total: NDArray[np.int64]
-    members: NDArray[np.int64]
-    ones: Sketches
-    missing: Sketches
-    sizes: NDArray[np.int64]
+    total: NDArray[np.int64]  # Centres there are; of length 1
+    members: NDArray[np.int64]  # Rows that joined each; of length s
+    ones: Sketches  # In how many of the members each column is one
+    missing: Sketches  # In how many it is missing; without room when none is
+    sizes: NDArray[np.int64]  # Columns of each cluster; of length s
+    # What covering the members by the cluster saves: ones less zeros; of length s
     saved: NDArray[np.int64]
+    # For each column the centres whose clusters have it, packed; of shape (m, ceil(s / 64))
     holders: NDArray[np.uint64]
 
 
@@ -106,22 +90,19 @@ def _closest(state, columns, missing, similarity, shared, unknown):
 
 
 @kernel()
-def take_rows(rows, missing, low, high, state, similarity, share, size):
+def take_rows(
+    # Patterns of the ones and of the missing cells
+    rows,
+    missing,
+    # Which rows to read
+    low,
+    high,
+    state,
+    similarity,  # What a row needs to join a centre
+    share,  # Of a centre's members that are to have a column of its cluster
+    size,  # Counters that stay in a sketch
+):
     """Let each row join the centre most similar to it, or be the first of a new one.
-
-    Parameters
-    ----------
-    rows, missing : (ndarray, ndarray)
-        Patterns of the ones and of the missing cells.
-    low, high : int
-        Which rows to read.
-    state : State
-    similarity : float
-        What a row needs to join a centre.
-    share : float
-        Of a centre's members that are to have a column of its cluster.
-    size : int
-        Counters that stay in a sketch.
 
     Returns
     -------
@@ -205,21 +186,16 @@ def regroup(state, order, fresh, most, similarity, share, size):
 
 
 @kernel()
-def gains_of_clusters(state, clusters, centers, covered, gains):
+def gains_of_clusters(
+    state,
+    clusters,  # The columns of each cluster
+    centers,
+    covered,  # Columns covered already, for each centre, packed
+    gains,  # The rows of these centres are written
+):
     """Count what covering the members of some centres by each cluster would gain.
 
     That is ones less zeros, in the columns that are not covered yet; it may be negative.
-
-    Parameters
-    ----------
-    state : State
-    clusters : (ndarray, ndarray)
-        The columns of each cluster.
-    centers : ndarray of int64
-    covered : ndarray of uint64, of shape (s, words)
-        Columns covered already, for each centre, packed.
-    gains : ndarray of int64, of shape (s, clusters)
-        The rows of these centres are written.
     """
     ones, missing = state.ones, state.missing
     worth = np.zeros(state.holders.shape[0], dtype=np.int64)

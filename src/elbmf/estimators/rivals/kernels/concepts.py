@@ -47,24 +47,21 @@ def _common_words(indptr, indices, j, extent, rows, members, places, words):
 
 
 @kernel()
-def concept_values(indptr, indices, low, high, extent, intent, rows, uncovered, values):
-    """Count for each column the uncovered ones of the concept that adding it to an intent gives.
-
-    Parameters
-    ----------
-    indptr, indices : ndarray
-        The rows that have each column, cells that may be covered among them.
-    low, high : int
-        Columns to look at.
-    extent : ndarray of bool, of length n
-        The rows of the concept.
-    intent : ndarray of uint64
-        Its columns, packed; none of them can be added.
-    rows, uncovered : ndarray of uint64
-        Packed rows: what may be covered, and the ones that still have to be.
-    values : ndarray of int64, of length m
-        Where to write.
-    """
+def concept_values(
+    # The rows that have each column, cells that may be covered among them
+    indptr,
+    indices,
+    # Columns to look at
+    low,
+    high,
+    extent,  # The rows of the concept
+    intent,  # Its columns, packed; none of them can be added
+    # Packed rows: what may be covered, and the ones that still have to be
+    rows,
+    uncovered,
+    values,  # Where to write
+):
+    """Count for each column the uncovered ones of the concept that adding it to an intent gives."""
     members = np.empty(extent.shape[0], dtype=np.int64)
     places = np.empty(rows.shape[1], dtype=np.int64)
     words = np.empty(rows.shape[1], dtype=np.uint64)

@@ -57,39 +57,28 @@ def _most_gained(ones, overlaps, l, membership, missing):
 
 
 class Odds(NamedTuple):
-    """What a sample is drawn by.
+    """What a sample is drawn by."""
 
-    Parameters
-    ----------
-    dispersion : float
-        λ: a cell that agrees with the product is exp(λ) times as likely as one that does not.
-    prior : float
-        Log odds of a bit being on, a priori.
-    seed, sweep, axis : int
-        What the random numbers depend on, beside line and component.
-    """
-
+    # λ: a cell that agrees with the product is exp(λ) times as likely as one that does not
     dispersion: float
-    prior: float
+    prior: float  # Log odds of a bit being on, a priori
+    # What the random numbers depend on, beside line and component
     seed: int
     sweep: int
     axis: int
 
 
 @kernel(allocates=False)
-def sample_lines(side, low, high, odds, prices, memberships, workspace):
+def sample_lines(
+    side,  # The lines and the components
+    low,
+    high,
+    odds,  # What the sample is drawn by
+    prices,  # Of errors: 1 and 1
+    memberships,  # Of these lines, packed; sampled in place
+    workspace,
+):
     """Update each bit of lines ``low`` to ``high`` once, given the other side.
-
-    Parameters
-    ----------
-    side : Side
-        The lines and the components.
-    odds : Odds
-        What the sample is drawn by.
-    prices : Prices
-        Of errors: 1 and 1.
-    memberships : ndarray of uint64
-        Of these lines, packed; sampled in place.
 
     Returns
     -------

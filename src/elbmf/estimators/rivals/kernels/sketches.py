@@ -17,29 +17,15 @@ __all__ = ["Merging", "Sketches", "count_in", "merge_into"]
 
 
 class Sketches(NamedTuple):
-    """Several sketches of equal room.
+    """Several sketches of equal room."""
 
-    Parameters
-    ----------
-    columns : ndarray of int32, of shape (s, room)
-        Those counted, ascending.
-    counts : ndarray of int64, of shape (s, room)
-    lengths : ndarray of int64, of length s
-        Counters in use.
-    """
-
-    columns: NDArray[np.int32]
+    columns: NDArray[np.int32]  # Those counted, ascending; of shape (s, room)
     counts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    lengths: NDArray[np.int64]  # Counters in use; of length s
 
 
 class Merging(NamedTuple):
-    """Room to merge in, as much as a sketch and what is merged into it can need.
-
-    Parameters
-    ----------
-    columns, counts : ndarray of int64
-    """
+    """Room to merge in, as much as a sketch and what is merged into it can need."""
 
     columns: NDArray[np.int64]
     counts: NDArray[np.int64]

@@ -1,7 +1,7 @@
 """Slabs on the workers of a Dask cluster.
 
-`sources` says where slabs come from, `hold` is what a worker holds, `fleet` tells the workers what
-to do and makes good for those that are gone, and `engine` runs the epochs. Only the functions that
+`sources` says where slabs come from, `holder` is what a worker holds, `workers` tells them what to
+do and makes good for those that are gone, and `engine` runs the epochs. Only the functions that
 talk to Dask import it.
 """
 

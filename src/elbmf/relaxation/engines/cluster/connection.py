@@ -3,10 +3,11 @@
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from elbmf.errors import ClusterError
-from elbmf.relaxation.engines.cluster.hold import Failure
+from elbmf.relaxation.engines.cluster.holder import Failure
 
 __all__ = ["Connection"]
 
@@ -19,22 +20,13 @@ _PATIENCE = 2.0
 _WAIT = 30.0
 
 
+@dataclass
 class Connection:
-    """Asks workers, and never waits for one that is gone.
+    """Asks workers, and never waits for one that is gone."""
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The connection as Dask has it.
-    advice : callable
-        Returns what to do where the memory of workers is too small.
-    """
-
-    def __init__(self, client: Any, advice: Callable[[], str]) -> None:
-        self.client = client
-        self._advice = advice
-        # Whether there were ever any workers.
-        self._had = False
+    client: Any  # The connection as Dask has it
+    _advice: Callable[[], str]  # Returns what to do where the memory of workers is too small
+    _had: bool = False  # Whether there were ever any workers
 
     def present(self, *, wait: bool = False) -> dict[str, int]:
         """Return the threads of the workers that are there; of some, if waiting helps.
@@ -71,15 +63,12 @@ class Connection:
                 )
             time.sleep(0.2)
 
-    def answer(self, call: Any, *addresses: str) -> Any:
+    def answer(
+        self,
+        call: Any,  # What is to be answered; None if it could not even be asked
+        *addresses: str,
+    ) -> Any:
         """Wait for an answer; None if one of the workers it depends on is gone.
-
-        Parameters
-        ----------
-        call : future or None
-            What is to be answered; None if it could not even be asked.
-        *addresses : str
-            The workers.
 
         Raises
         ------
@@ -121,14 +110,14 @@ class Connection:
             workers = self.client.scheduler_info()["workers"]
         return any(workers.get(each, {}).get("status") == "paused" for each in addresses)
 
-    def asked(self, hold: Any, method: str, address: str, *arguments: Any) -> Any:
+    def asked(self, holder: Any, method: str, address: str, *arguments: Any) -> Any:
         """Call a method of what a worker holds, and wait for the answer as `answer` does."""
-        return self.answer(self.call(hold, method, *arguments), address)
+        return self.answer(self.call(holder, method, *arguments), address)
 
-    def call(self, hold: Any, method: str, *arguments: Any) -> Any:
+    def call(self, holder: Any, method: str, *arguments: Any) -> Any:
         """Call a method of what a worker holds; None if it is known already that it is gone."""
         try:
-            return getattr(hold, method)(*arguments)
+            return getattr(holder, method)(*arguments)
         except RuntimeError:
             return None
 

@@ -16,9 +16,9 @@ from elbmf.errors import ClusterError, InputError, MissingExtraError
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.matrix.protocol import Bools, Matrix
-from elbmf.relaxation.engines.cluster.fleet import Fleet
-from elbmf.relaxation.engines.cluster.hold import Held
+from elbmf.relaxation.engines.cluster.holder import HeldSlab
 from elbmf.relaxation.engines.cluster.sources import Blocks, Folder, Source
+from elbmf.relaxation.engines.cluster.workers import Workers
 from elbmf.relaxation.slabs import longer_side, worthwhile_edges
 
 __all__ = ["DaskMatrix", "is_distributed"]
@@ -53,7 +53,7 @@ class DaskMatrix(Matrix):
         Where it is cut.
     slab_lines : list of slice
         The lines of each slab.
-    fleet : Fleet
+    workers : Workers
         The workers.
 
     See Also
@@ -70,7 +70,7 @@ class DaskMatrix(Matrix):
     ) -> None:
         self.column_names = None if column_names is None else list(column_names)
         self.streamed_axis = source.axis
-        self.fleet = Fleet(client, source)
+        self.workers = Workers(client, source)
         try:
             self._note(source)
         except BaseException:
@@ -78,7 +78,7 @@ class DaskMatrix(Matrix):
             raise
 
     def _note(self, source: Source) -> None:
-        readings = [self.fleet.readings[number] for number in range(source.count)]
+        readings = [self.workers.readings[number] for number in range(source.count)]
         edges = np.cumsum([0, *(reading.lines for reading in readings)])
         self.edges = tuple(edges.tolist())
         self.slab_lines = [slice(*pair) for pair in pairwise(self.edges)]
@@ -122,7 +122,7 @@ class DaskMatrix(Matrix):
         axis = longer_side(stored.shape) if streamed_axis is None else streamed_axis
         threads = sum(client.nthreads().values())
         edges = worthwhile_edges(stored, weight_of_ones, axis, most=2 * threads)
-        source = Folder(stored.path, axis, edges, stored.shape[1 - axis])
+        source = Folder(axis, stored.shape[1 - axis], stored.path, edges)
         return cls(client, source, stored.names(1))
 
     @classmethod
@@ -162,13 +162,13 @@ class DaskMatrix(Matrix):
                 raise InputError("missing: set the entries of a data frame to NaN instead.")
             blocks = [[part] for part in X.to_delayed()]
             names = [name for name in X.columns if isinstance(name, str)]
-            source = Blocks(blocks, None, 0, len(X.columns), binarize)
+            source = Blocks(0, len(X.columns), blocks, None, binarize)
             return cls(client, source, names if len(names) == len(X.columns) else None)
         return cls(client, _array_source(X, missing, binarize, streamed_axis, cells_per_slab))
 
     def fingerprint(self) -> str:
         """Return a text that differs for matrices that differ, or are cut elsewhere."""
-        found = [list(self.shape), self.edges, list(self.fleet.ask(_fingerprint).values())]
+        found = [list(self.shape), self.edges, list(self.workers.ask(_fingerprint).values())]
         return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
     def sum_over_pieces(
@@ -180,7 +180,7 @@ class DaskMatrix(Matrix):
     ) -> T:
         """Count something in every slab on the workers, and add it up; see `Matrix`."""
         streamed, resident = (U, V.T) if self.streamed_axis == 0 else (V.T, U)
-        total: T = self.fleet.ask(
+        total: T = self.workers.ask(
             _count,
             count,
             np.ascontiguousarray(resident),
@@ -204,11 +204,11 @@ class DaskMatrix(Matrix):
                 "Rows are described one by one, but the matrix is cut along its columns. Open it "
                 "again, with streamed_axis=0."
             )
-        return np.concatenate(list(self.fleet.ask(_map_rows, function, arguments).values()))
+        return np.concatenate(list(self.workers.ask(_map_rows, function, arguments).values()))
 
     def close(self) -> None:
         """Have the workers release the matrix."""
-        self.fleet.close()
+        self.workers.close()
 
     def __enter__(self) -> Self:
         return self
@@ -217,15 +217,15 @@ class DaskMatrix(Matrix):
         self.close()
 
 
-def _fingerprint(held: Held) -> str:
+def _fingerprint(held: HeldSlab) -> str:
     return held.piece.fingerprint()
 
 
-def _count(held: Held, count: Callable[..., Any], resident: Bools, lines: Bools) -> Any:
+def _count(held: HeldSlab, count: Callable[..., Any], resident: Bools, lines: Bools) -> Any:
     return count(held.piece, lines, np.ascontiguousarray(resident.T), 1)
 
 
-def _map_rows(held: Held, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _map_rows(held: HeldSlab, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     return function(held.piece, *arguments, 1)
 
 
@@ -292,10 +292,10 @@ def _array_source(
     if not groups or not n_resident:
         raise InputError(f"The matrix is empty: {X.shape[0]}×{X.shape[1]} cells.")
     return Blocks(
-        [[blocks[i] for i in group] for group in groups],
-        None if masks is None else [[masks[i] for i in group] for group in groups],
         axis,
         n_resident,
+        [[blocks[i] for i in group] for group in groups],
+        None if masks is None else [[masks[i] for i in group] for group in groups],
         binarize,
     )
 

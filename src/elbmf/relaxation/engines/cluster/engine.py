@@ -36,41 +36,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _SlabsElsewhere(SlabbedMatrix):
-    """A matrix whose slabs are not here.
+    """A matrix whose slabs are not here."""
 
-    Parameters
-    ----------
-    cells_with_weights : bool
-        Whether any cell has another weight than 1.
-    """
-
-    cells_with_weights: bool = False
+    cells_with_weights: bool = False  # Whether any cell has another weight than 1
 
     @property
     def reweighed(self) -> bool:
         return self.cells_with_weights
 
 
+@dataclass
 class _FactorElsewhere:
-    """The rows of an iterate, which are fetched when they are asked for.
+    """The rows of an iterate, which are fetched when they are asked for."""
 
-    Parameters
-    ----------
-    A : DaskMatrix
-        Who holds them.
-    n_components : int
-        Their width.
-    which : {"current", "previous"}
-        Which iterate.
-    dtype : dtype
-        Of the numbers.
-    """
-
-    def __init__(self, A: DaskMatrix, n_components: int, which: str, dtype: Any) -> None:
-        self.shape = (A.edges[-1], n_components)
-        self._A = A
-        self._which = which
-        self._dtype = dtype
+    shape: tuple[int, ...]
+    _A: DaskMatrix  # Who holds them
+    _which: str  # "current" or "previous"
+    _dtype: Any
 
     def __getitem__(self, wanted: slice) -> Floats:
         low, high, _ = wanted.indices(self.shape[0])
@@ -79,28 +61,21 @@ class _FactorElsewhere:
             first, last = max(low, lines.start), min(high, lines.stop)
             if first < last:
                 own = slice(first - lines.start, last - lines.start)
-                answer = self._A.fleet.ask(rows, self._which, own, numbers=[number])
+                answer = self._A.workers.ask(rows, self._which, own, numbers=[number])
                 found[first - low : last - low] = answer[number]
         return found
 
 
 class DaskEngine(Engine):
-    """Lets workers visit their slabs; gives the same bits as the engine in memory.
-
-    Parameters
-    ----------
-    A : DaskMatrix
-        The data.
-    weight_of_ones : float
-        ω, what a one weighs in the loss where a zero weighs 1.
-    n_jobs : int, optional
-        Threads for the resident factor, here. All cores by default.
-    """
+    """Lets workers visit their slabs; gives the same bits as the engine in memory."""
 
     priority = 3
 
     def __init__(
-        self, A: DaskMatrix, weight_of_ones: float = 1.0, n_jobs: int | None = None
+        self,
+        A: DaskMatrix,
+        weight_of_ones: float = 1.0,  # ω, what a one weighs in the loss where a zero weighs 1
+        n_jobs: int | None = None,  # Threads for the resident factor, here. All cores by default.
     ) -> None:
         matrix = _SlabsElsewhere(
             A.shape,
@@ -141,7 +116,7 @@ class DaskEngine(Engine):
             cut_out: Any = [None if part is None else part[own] for part in parts]
             return Iterate(*cut_out), slice(None)
 
-        self._A.fleet.begin(
+        self._A.workers.begin(
             begin,
             self._weight_of_ones,
             storage_density(self._A),
@@ -156,7 +131,7 @@ class DaskEngine(Engine):
         self._sweeps += 1
         # Kept until all workers have copies of what comes of it; the caller's will change.
         kept = resident.copy()
-        visited = self._A.fleet.change(
+        visited = self._A.workers.change(
             sweep, self._sweeps, kept, ahead, step, self.matrix.reweighed, fold=add_visits
         )
         return visited.product, visited.summary
@@ -164,7 +139,7 @@ class DaskEngine(Engine):
     def excess_loss(self, resident: Floats) -> float:  # noqa: D102
         if not self.matrix.reweighed:
             return 0.0
-        losses: dict[int, float] = self._A.fleet.ask(excess_loss, resident)
+        losses: dict[int, float] = self._A.workers.ask(excess_loss, resident)
         return sum(losses.values())
 
     def run(self, function: Callable[..., T], *arguments: Iterable[Any]) -> list[T]:
@@ -172,12 +147,13 @@ class DaskEngine(Engine):
         return list(self._pool.map(function, *arguments))
 
     def collect(self, function: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:  # noqa: D102
-        return np.concatenate(list(self._A.fleet.ask(apply, function).values()))
+        return np.concatenate(list(self._A.workers.ask(apply, function).values()))
 
     @property
     def iterate(self) -> Iterate:  # noqa: D102
         def elsewhere(which: str) -> Rows:
-            return _FactorElsewhere(self._A, self._n_components, which, self._dtype)
+            shape = (self._A.edges[-1], self._n_components)
+            return _FactorElsewhere(shape, self._A, which, self._dtype)
 
         return Iterate(elsewhere("current"), elsewhere("previous") if self._inertia else None)
 

@@ -19,91 +19,63 @@ from elbmf.errors import FileFormatError
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
 from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.relaxation.engines.cluster.hold import Failure, held_by
+from elbmf.relaxation.engines.cluster.connection import Connection
+from elbmf.relaxation.engines.cluster.holder import Failure, holder_at
 
 __all__ = ["Blocks", "Folder", "Reading", "Source"]
 
 
 class Reading(NamedTuple):
-    """What is known of a slab that was read.
+    """What is known of a slab that was read."""
 
-    Parameters
-    ----------
-    number : int
-        Which slab.
-    lines : int
-        How many lines it has.
-    ones, missing : int
-        Its ones and missing cells.
-    bad : tuple, optional
-        Entries that are not 0/1, as `NotBooleanError` takes them, counted within the slab.
-    """
-
-    number: int
-    lines: int
+    number: int  # Which slab
+    lines: int  # How many lines it has
+    # Its ones and missing cells
     ones: int = 0
     missing: int = 0
+    # Entries that are not 0/1, as `NotBooleanError` takes them, counted within the slab
     bad: tuple[Any, ...] | None = None
 
 
+@dataclass(frozen=True)
 class Source(ABC):
-    """Slabs that workers can read.
+    """Slabs that workers can read."""
 
-    Parameters
-    ----------
-    count : int
-        Number of slabs.
-    axis : int
-        The side that is streamed, 0 for rows.
-    n_resident : int
-        Length of the other one.
-    """
+    axis: int  # The side that is streamed, 0 for rows
+    n_resident: int  # Length of the other one
 
-    count: int
-    axis: int
-    n_resident: int
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Number of slabs."""
 
     @abstractmethod
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker take in some slabs; return futures of each `Reading`, or `Failure`."""
 
 
 @dataclass(frozen=True)
 class Folder(Source):
-    """A matrix folder that workers reach by the same path.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    axis : int
-        The side that is streamed.
-    edges : sequence of int
-        Where it is cut.
-    n_resident : int
-        Length of the other side.
-    """
+    """A matrix folder that workers reach by the same path."""
 
     path: Path
-    axis: int
-    edges: Sequence[int]
-    n_resident: int
+    edges: Sequence[int]  # Where it is cut
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """Number of slabs."""
         return len(self.edges) - 1
 
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker read some lines of the folder."""
-        runs = list(pairwise(self.edges))
+        runs, path = list(pairwise(self.edges)), os.fspath(self.path)
         return [
-            client.submit(
-                _read_lines,
-                *(fit, address, number, os.fspath(self.path), self.axis, *runs[number]),
-                workers=[address],
-                allow_other_workers=False,
-                pure=False,
+            cluster.submit(
+                address, _read_lines, fit, address, number, path, self.axis, *runs[number]
             )
             for number in numbers
         ]
@@ -111,34 +83,20 @@ class Folder(Source):
 
 @dataclass(frozen=True)
 class Blocks(Source):
-    """Blocks of a Dask array or data frame.
+    """Blocks of a Dask array or data frame."""
 
-    Parameters
-    ----------
-    blocks : list of list of Delayed
-        The blocks of each slab.
-    masks : list of list of Delayed, optional
-        Of the missing cells.
-    axis : int
-        The side that is streamed.
-    n_resident : int
-        Length of the other side.
-    binarize : float, optional
-        As `BooleanMatrix.from_array` has it.
-    """
-
-    blocks: list[list[Any]]
-    masks: list[list[Any]] | None
-    axis: int
-    n_resident: int
-    binarize: float | None
+    blocks: list[list[Any]]  # Of each slab
+    masks: list[list[Any]] | None  # Of the missing cells
+    binarize: float | None  # As `BooleanMatrix.from_array` has it
 
     @property
-    def count(self) -> int:  # type: ignore[override]
+    def count(self) -> int:
         """Number of slabs."""
         return len(self.blocks)
 
-    def read(self, client: Any, fit: str, address: str, numbers: Iterable[int]) -> list[Any]:
+    def read(
+        self, cluster: Connection, fit: str, address: str, numbers: Iterable[int]
+    ) -> list[Any]:
         """Have a worker compute some blocks and look at them."""
         from dask import delayed
 
@@ -150,8 +108,8 @@ class Blocks(Source):
             )
             for number in numbers
         ]
-        futures: list[Any] = client.compute(tasks, workers=[address], allow_other_workers=False)
-        return futures
+        computed = cluster.client.compute(tasks, workers=[address], allow_other_workers=False)
+        return list(computed)
 
 
 def _read_lines(
@@ -171,8 +129,7 @@ def _read_lines(
         return Failure(FileFormatError(message), message)
     except Exception as error:
         return Failure.of(error)
-    held_by(fit, address).take(number, piece)
-    return _reading(number, piece)
+    return _taken(fit, address, number, piece)
 
 
 def _read_blocks(
@@ -195,11 +152,11 @@ def _read_blocks(
         piece = _piece(A.shape[1 - axis], A.lines(axis), missing)
     except Exception as error:
         return Failure.of(error)
-    held_by(fit, address).take(number, piece)
-    return _reading(number, piece)
+    return _taken(fit, address, number, piece)
 
 
-def _reading(number: int, piece: BooleanMatrix) -> Reading:
+def _taken(fit: str, address: str, number: int, piece: BooleanMatrix) -> Reading:
+    holder_at(fit, address).take(number, piece)
     return Reading(number, piece.shape[0], piece.ones, piece.n_missing)
 
 

@@ -11,24 +11,18 @@ from typing import Any
 
 from elbmf.relaxation.engines.base import TreeSum
 from elbmf.relaxation.engines.cluster.connection import Connection
-from elbmf.relaxation.engines.cluster.hold import Order, held_by
+from elbmf.relaxation.engines.cluster.holder import Order, call_holder
 
 __all__ = ["merged", "spread"]
 
 
-def spread(cluster: Connection, fit: str, holds: Mapping[str, Any], order: Order) -> Order:
+def spread(
+    cluster: Connection,
+    fit: str,  # Name of the fit
+    holders: Mapping[str, Any],  # The workers, by address
+    order: Order,  # What they will be told to do
+) -> Order:
     """Send the arguments of an order to all workers, each passing them on to two others.
-
-    Parameters
-    ----------
-    cluster : Connection
-        The cluster.
-    fit : str
-        Name of the fit.
-    holds : dict of str to actor
-        The workers, by address.
-    order : Order
-        What they will be told to do.
 
     Returns
     -------
@@ -37,44 +31,37 @@ def spread(cluster: Connection, fit: str, holds: Mapping[str, Any], order: Order
         as it was.
     """
     token = uuid.uuid4().hex
-    addresses = list(holds)
-    if not cluster.asked(holds[addresses[0]], "receive", addresses[0], token, order.arguments):
+    addresses = list(holders)
+    if not cluster.asked(holders[addresses[0]], "receive", addresses[0], token, order.arguments):
         return order
     tasks: list[Any] = []
     for position, address in enumerate(addresses):
         passed = tasks[(position - 1) // 2] if tasks else None
-        tasks.append(cluster.submit(address, _pass_on, fit, address, token, passed))
+        tasks.append(cluster.submit(address, call_holder, fit, address, "pass_on", token, passed))
     if not all(cluster.finished(task, *addresses) for task in tasks):
         return order
     return order._replace(arguments=(), token=token)
 
 
 def merged(
+    # As for `spread`
     cluster: Connection,
     fit: str,
     addresses: list[str],
-    count: int,
-    fold: Callable[[Any, Any], Any],
+    count: int,  # Slabs of the whole matrix
+    fold: Callable[[Any, Any], Any],  # Adds two terms
 ) -> dict[tuple[int, int], Any] | None:
     """Add up what workers have as the outcome of an order, on its way here.
-
-    Parameters
-    ----------
-    cluster, fit
-        As for `spread`.
-    addresses : list of str
-        The workers.
-    count : int
-        Slabs of the whole matrix.
-    fold : callable
-        Adds two terms.
 
     Returns
     -------
     dict or None
         Parts of the sum; None if any worker is gone.
     """
-    level = [(address, cluster.submit(address, _outcome, fit, address)) for address in addresses]
+    level = [
+        (address, cluster.submit(address, call_holder, fit, address, "outcome"))
+        for address in addresses
+    ]
     while len(level) > 1:
         level = [
             (first, cluster.submit(first, _merge, count, fold, *(task for _, task in pair)))
@@ -83,17 +70,6 @@ def merged(
         ]
     parts: dict[tuple[int, int], Any] | None = cluster.answer(level[0][1], *addresses)
     return parts
-
-
-def _pass_on(fit: str, address: str, token: str, passed: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    hold = held_by(fit, address)
-    if passed is not None:
-        hold.receive(token, passed)
-    return hold.received(token)
-
-
-def _outcome(fit: str, address: str) -> dict[tuple[int, int], Any]:
-    return held_by(fit, address).outcome()
 
 
 def _merge(

@@ -1,6 +1,7 @@
 """Batches of lines, as they are moved to a device."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -25,32 +26,21 @@ _LISTED = 8
 _MOST_CELLS = 1 << 30
 
 
+@dataclass
 class Cells:
-    """Some cells of the whole matrix, listed line by line.
+    """Some cells of the whole matrix, listed line by line."""
 
-    Parameters
-    ----------
-    indptr, indices : ndarray
-        Their pattern.
-    n_resident : int
-        Length of the resident side.
-    allocate : callable
-        Makes an array of zeros, of a shape and a type.
-    """
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.integer[Any]]
+    n_resident: int  # Length of the resident side
+    # Makes an array of zeros, of a shape and a type
+    _allocate: Callable[[tuple[int, ...], Any], NDArray[Any]]
 
-    def __init__(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.integer[Any]],
-        n_resident: int,
-        allocate: Callable[[tuple[int, ...], Any], NDArray[Any]],
-    ) -> None:
-        self.indptr = indptr
-        self.indices = indices
-        self.n_resident = n_resident
-        self._allocate = allocate
-        lines = indptr.shape[0] - 1
-        self.dense = bool(indptr[-1] >= _DENSE * lines * n_resident)
+    @property
+    def dense(self) -> bool:
+        """Whether the whole matrix takes less than its cells in lists."""
+        lines = self.indptr.shape[0] - 1
+        return bool(self.indptr[-1] >= _DENSE * lines * self.n_resident)
 
     def sizes(self, itemsize: int) -> NDArray[np.int64]:
         """Return how many bytes on a device the cells up to each line take."""
@@ -74,27 +64,15 @@ class Cells:
         return (indptr - indptr[0]).astype(np.int32), rows, starts.astype(np.int32), lines
 
 
+@dataclass
 class Batch:
-    """A run of lines that are worked on at once; of the resident side likewise.
+    """A run of lines that are worked on at once; of the resident side likewise."""
 
-    Parameters
-    ----------
-    start, stop : int
-        Which lines.
-
-    Attributes
-    ----------
-    taken : dict of int to tuple of ndarray, or None
-        The cells of these lines, by their value, ready to be moved.
-    held : dict of int to Storage, or None
-        The same on the device, where they stay there.
-    """
-
-    def __init__(self, start: int, stop: int) -> None:
-        self.start = start
-        self.stop = stop
-        self.taken: dict[int, tuple[NDArray[Any], ...]] | None = None
-        self.held: dict[int, Storage] | None = None
+    start: int
+    stop: int
+    # The cells of these lines, by their value, ready to be moved
+    taken: dict[int, tuple[NDArray[Any], ...]] | None = None
+    held: "dict[int, Storage] | None" = None  # The same on the device, where they stay there
 
     @property
     def rows(self) -> slice:
@@ -110,21 +88,13 @@ class Batch:
 
 
 def batches(
-    cells: Collection[Cells], sizes: NDArray[np.int64], at_once: int, limit: int | None
+    cells: Collection[Cells],  # All that a batch consists of
+    sizes: NDArray[np.int64],  # How many bytes the lines before each line take
+    at_once: int,  # Lines of a batch at most
+    # Bytes of a batch at most, unless that is less than a line; None for no limit
+    limit: int | None,
 ) -> list[Batch]:
-    """Cut the lines into batches.
-
-    Parameters
-    ----------
-    cells : collection of Cells
-        All that a batch consists of.
-    sizes : ndarray
-        How many bytes the lines before each line take.
-    at_once : int
-        Lines of a batch at most.
-    limit : int or None
-        Bytes of a batch at most, unless that is less than a line; None for no limit.
-    """
+    """Cut the lines into batches."""
     edges = [0]
     lines = sizes.shape[0] - 1
     while edges[-1] < lines:

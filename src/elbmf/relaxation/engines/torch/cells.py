@@ -1,5 +1,6 @@
 """Cells of the data as torch tensors on some device, and what an epoch adds up over them."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -58,18 +59,12 @@ class Lists(NamedTuple):
     indices: Any
 
 
+@dataclass(frozen=True)
 class Bags:
-    """Cells as lists, of lines and of resident rows both: costs what these cells cost.
+    """Cells as lists, of lines and of resident rows both: costs what these cells cost."""
 
-    Parameters
-    ----------
-    of_lines, of_rows : Lists
-        For each line its resident rows, and for each resident row its lines.
-    """
-
-    def __init__(self, of_lines: Lists, of_rows: Lists) -> None:
-        self._of_lines = of_lines
-        self._of_rows = of_rows
+    _of_lines: Lists  # For each line its resident rows
+    _of_rows: Lists  # For each resident row its lines
 
     def pull(self, resident: Tensor) -> Tensor:  # noqa: D102
         return _sum_listed(resident, self._of_lines.indices, self._of_lines.indptr)
@@ -107,17 +102,11 @@ class Bags:
         return result
 
 
+@dataclass(frozen=True)
 class Grid:
-    """Cells as a whole matrix of zeros and ones: costs the same at any density.
+    """Cells as a whole matrix of zeros and ones: costs the same at any density."""
 
-    Parameters
-    ----------
-    cells : Tensor of shape (lines, resident)
-        1 where a cell is listed, else 0.
-    """
-
-    def __init__(self, cells: Tensor) -> None:
-        self._cells = cells
+    _cells: Tensor  # 1 where a cell is listed, else 0
 
     def pull(self, resident: Tensor) -> Tensor:  # noqa: D102
         return self._cells @ resident
@@ -138,17 +127,13 @@ class Grid:
         return (lines @ resident.T).neg_().add_(value).mul_(self._cells)
 
 
-def storage(arrays: tuple[NDArray[Any], ...], like: Tensor) -> Storage:
-    """Move the cells of some lines to the device of a factor.
-
-    Parameters
-    ----------
-    arrays : tuple of ndarray
-        A matrix of zeros and ones; or where the list of each line begins, its resident rows, and
-        the same for the lists of lines of each resident row.
-    like : Tensor
-        The factor.
-    """
+def storage(
+    # A matrix of zeros and ones; or where the list of each line begins, its resident rows, and the
+    # same for the lists of lines of each resident row
+    arrays: tuple[NDArray[Any], ...],
+    like: Tensor,
+) -> Storage:
+    """Move the cells of some lines to the device of a factor."""
     there = [moved(array, like.device) for array in arrays]
     if len(there) == 1:
         return Grid(there[0].to(like.dtype))

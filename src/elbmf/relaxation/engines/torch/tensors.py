@@ -4,6 +4,7 @@ All sums have one fixed order on a given device: nothing here is added up by sev
 in the order in which they happen to come.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -84,17 +85,11 @@ def wide_type(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
+@dataclass(frozen=True)
 class TensorRows:
-    """Rows of a factor on a device, copied from there when they are asked for.
+    """Rows of a factor on a device, copied from there when they are asked for."""
 
-    Parameters
-    ----------
-    rows : Tensor of shape (rows, k)
-        The factor, without padding.
-    """
-
-    def __init__(self, rows: Tensor) -> None:
-        self._rows = rows
+    _rows: Tensor  # Without padding
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -107,24 +102,18 @@ class TensorRows:
 
 
 class TensorFactor(Factor):
-    """A factor on a device.
-
-    Parameters
-    ----------
-    start : Iterate
-        The initial iterate.
-    dtype : dtype
-        float32 or float64.
-    inertia : bool
-        Keep the last iterate but one.
-    device : str
-        Where to keep it.
-    """
+    """A factor on a device."""
 
     current: Any
     previous: Any
 
-    def __init__(self, start: Iterate, dtype: Any, inertia: bool, device: str) -> None:
+    def __init__(
+        self,
+        start: Iterate,  # The initial iterate
+        dtype: Any,
+        inertia: bool,  # Keep the last iterate but one
+        device: str,  # Where to keep it
+    ) -> None:
         length, self.n_components = start.current.shape
         number = np.dtype(dtype)
         shape = (length, padded_width(self.n_components))
@@ -173,17 +162,15 @@ class TensorFactor(Factor):
 
 
 class TensorProduct(Product):
-    """A product whose parts are on a device.
-
-    Parameters
-    ----------
-    tensors : tuple of Tensor
-        The plain product and, if there are reweighed cells, what they add to it.
-    """
+    """A product whose parts are on a device."""
 
     tensors: tuple[Tensor, ...]
 
-    def __init__(self, tensors: tuple[Tensor, ...]) -> None:
+    def __init__(
+        self,
+        # The plain product and, if there are reweighed cells, what they add to it
+        tensors: tuple[Tensor, ...],
+    ) -> None:
         object.__setattr__(self, "tensors", tensors)  # of what is frozen
 
     @property
@@ -229,13 +216,7 @@ class TensorProduct(Product):
 
 
 class Sums:
-    """What is summed up of a factor while it is worked on: all that makes a `Summary`.
-
-    Parameters
-    ----------
-    like : Tensor of shape (_, k)
-        The factor.
-    """
+    """What is summed up of a factor while it is worked on: all that makes a `Summary`."""
 
     def __init__(self, like: Tensor) -> None:
         width, wide = like.shape[1], wide_type(like.device)
@@ -278,18 +259,12 @@ def before_step(step: HalfStep, factor: TensorFactor, rows: slice) -> tuple[Tens
     return x, point if scale is None else point.mul_(scale)
 
 
-def step_down(step: HalfStep, point: Tensor, product: Tensor) -> Tensor:
-    """Return the new iterate of some rows: down the gradient, proximal operator, bounds.
-
-    Parameters
-    ----------
-    step : HalfStep
-        The update.
-    point : Tensor
-        Z, where the gradient is taken.
-    product : Tensor
-        The product of the rows with the data, P.
-    """
+def step_down(
+    step: HalfStep,
+    point: Tensor,  # Z, where the gradient is taken
+    product: Tensor,  # The product of the rows with the data, P
+) -> Tensor:
+    """Return the new iterate of some rows: down the gradient, proximal operator, bounds."""
     _, kappa, lam = step.regularizer.arguments(*step.strength, step.gram.dtype)
     gradient = torch.addmm(product, point, moved(step.gram, point.device), beta=-1)
     down = torch.sub(point, gradient, alpha=step.step)

@@ -19,8 +19,8 @@ from typing import Any
 from elbmf.errors import ClusterError
 from elbmf.relaxation.engines.base import TreeSum
 from elbmf.relaxation.engines.cluster.connection import Connection
-from elbmf.relaxation.engines.cluster.hold import Hold, Order, copies, hand_out, keep, restore
-from elbmf.relaxation.engines.cluster.placing import (
+from elbmf.relaxation.engines.cluster.holder import Order, SlabHolder, call_holder
+from elbmf.relaxation.engines.cluster.placement import (
     address_book,
     next_in_ring,
     share_out,
@@ -30,7 +30,7 @@ from elbmf.relaxation.engines.cluster.sources import Reading, Source
 from elbmf.relaxation.engines.cluster.trees import merged, spread
 from elbmf.utils.text import size_text
 
-__all__ = ["Fleet"]
+__all__ = ["Workers"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -53,28 +53,15 @@ _FEW_WORKERS = 4
 Apart = Callable[[int], tuple[Any, ...]]
 
 
-class Fleet:
-    """The workers of a cluster and the slabs they hold.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The connection to the cluster.
-    source : Source
-        The slabs.
-
-    Attributes
-    ----------
-    readings : dict of int to Reading
-        What is known of each slab.
-    """
+class Workers:
+    """The workers of a cluster and the slabs they hold."""
 
     def __init__(self, client: Any, source: Source) -> None:
         self.source = source
-        self.readings: dict[int, Reading] = {}
+        self.readings: dict[int, Reading] = {}  # What is known of each slab
         self._cluster = Connection(client, self._advice)
         self._fit = uuid.uuid4().hex
-        self._holds: dict[str, Any] = {}
+        self._holders: dict[str, Any] = {}
         self._homes: dict[int, str] = {}
         self._losses: Counter[int] = Counter()
         self._first: tuple[Order, Apart] | None
@@ -88,22 +75,18 @@ class Fleet:
             self._restore(lost)
 
     @property
-    def workers(self) -> int:
+    def count(self) -> int:
         """Workers that hold slabs."""
         return len(set(self._homes.values()))
 
-    def begin(self, operation: Callable[..., Any], *arguments: Any, apart: Apart) -> None:
-        """Make the first change, which needs none before it; earlier ones are forgotten.
-
-        Parameters
-        ----------
-        operation : callable
-            Called with a `Held`, the arguments and what ``apart`` returns for its number.
-        *arguments
-            The same for every slab.
-        apart : callable
-            Returns further arguments for a slab.
-        """
+    def begin(
+        self,
+        # Called with a `HeldSlab`, the arguments and what ``apart`` returns for its number
+        operation: Callable[..., Any],
+        *arguments: Any,  # The same for every slab
+        apart: Apart,  # Returns further arguments for a slab
+    ) -> None:
+        """Make the first change, which needs none before it; earlier ones are forgotten."""
         self._forget_orders()
         order = Order(operation, arguments, None, 1, True)
         self._first = (order, apart)
@@ -140,11 +123,11 @@ class Fleet:
 
     def close(self) -> None:
         """Have the workers release what they hold."""
-        waiting = [self._cluster.call(hold, "close") for hold in self._holds.values()]
+        waiting = [self._cluster.call(holder, "close") for holder in self._holders.values()]
         for future in filter(None, waiting):
             with suppress(OSError):  # the worker is gone
                 future.result(timeout=_PATIENCE)
-        self._holds.clear()
+        self._holders.clear()
 
     # Orders.
 
@@ -186,13 +169,13 @@ class Fleet:
         book = address_book(self._homes, numbers)
         many = order.fold is not None and len(book) > _FEW_WORKERS
         if many:
-            holds = {address: self._holds[address] for address in book}
-            order = spread(self._cluster, self._fit, holds, order)._replace(waits=True)
+            holders = {address: self._holders[address] for address in book}
+            order = spread(self._cluster, self._fit, holders, order)._replace(waits=True)
         calls = {}
         for address, own in book.items():
             others = None if apart is None else {number: apart(number) for number in own}
             calls[address] = self._cluster.call(
-                self._holds[address], "perform", order, own, self.source.count, others
+                self._holders[address], "perform", order, own, self.source.count, others
             )
         answers = {address: self._cluster.answer(call, address) for address, call in calls.items()}
         return self._merged(order, answers) if many else answers
@@ -205,7 +188,7 @@ class Fleet:
         if parts is not None:
             return {**answers, **{address: {} for address in there}, there[0]: parts}
         fetched = {
-            address: self._cluster.asked(self._holds[address], "outcome", address)
+            address: self._cluster.asked(self._holders[address], "outcome", address)
             for address in there
         }
         return {**answers, **fetched}
@@ -214,15 +197,15 @@ class Fleet:
 
     def _hold(self, address: str, threads: int) -> bool:
         """Have a worker begin to hold slabs, if it does not yet; False if it is gone."""
-        if address not in self._holds:
+        if address not in self._holders:
             arguments = (self._fit, address, threads)
-            begun = self._cluster.submit(address, Hold, *arguments, actor=True)
-            hold = self._cluster.answer(begun, address)
-            if hold is None:
+            begun = self._cluster.submit(address, SlabHolder, *arguments, actor=True)
+            holder = self._cluster.answer(begun, address)
+            if holder is None:
                 return False
             # By itself it belongs to the newest connection, which may be to another cluster.
-            hold._client, hold._future = self._cluster.client, begun
-            self._holds[address] = hold
+            holder._client, holder._future = self._cluster.client, begun
+            self._holders[address] = holder
         return True
 
     def _read(self, numbers: Iterable[int]) -> set[int]:
@@ -230,8 +213,8 @@ class Fleet:
         lost = set()
         calls: list[tuple[int, str, Any]] = []
         for address, own in address_book(self._homes, numbers).items():
-            if address in self._holds:
-                futures = self.source.read(self._cluster.client, self._fit, address, own)
+            if address in self._holders:
+                futures = self.source.read(self._cluster, self._fit, address, own)
                 calls += [(n, address, future) for n, future in zip(own, futures, strict=True)]
             else:
                 lost |= set(own)
@@ -261,8 +244,8 @@ class Fleet:
                     f"of memory. {self._advice()}"
                 )
             workers = self._cluster.present(wait=True)
-            for address in set(self._holds) - set(workers):
-                del self._holds[address]
+            for address in set(self._holders) - set(workers):
+                del self._holders[address]
             elsewhere = {n: home for n, home in self._homes.items() if n not in numbers}
             self._homes.update(share_out(numbers, workers, elsewhere))
             there = all(
@@ -333,8 +316,8 @@ class Fleet:
             keeper = next_in_ring(address, workers)
             if keeper is None or not self._hold(keeper, workers[keeper]):
                 return
-            made = self._task(address, copies, own)
-            calls.append((own, keeper, self._task(keeper, keep, made), address))
+            made = self._task(address, "copies", own)
+            calls.append((own, keeper, self._task(keeper, "keep", made), address))
         for own, keeper, call, address in calls:
             if self._cluster.answer(call, keeper, address) is None:
                 # The next order finds out who is gone.
@@ -356,15 +339,15 @@ class Fleet:
                         f"Both the worker of some slabs and {keeper}, which kept the copies of "
                         "its work, were lost before others could be made. Fit again."
                     )
-                restored = self._task(address, restore, self._task(keeper, hand_out, kept))
+                restored = self._task(address, "restore", self._task(keeper, "kept", kept))
                 answer = self._cluster.answer(restored, address, keeper)
                 if answer is None:
                     return None
                 turns.update(answer)
         return turns
 
-    def _task(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self._cluster.submit(address, function, self._fit, address, *arguments)
+    def _task(self, address: str, method: str, *arguments: Any) -> Any:
+        return self._cluster.submit(address, call_holder, self._fit, address, method, *arguments)
 
     def _advice(self) -> str:
         largest = max(self.readings.values(), key=lambda reading: reading.ones, default=None)

@@ -22,85 +22,42 @@ from elbmf.relaxation.engines.base import TreeSum
 from elbmf.utils.aligned import aligned_empty
 from elbmf.utils.threads import SingleThreadedBlas
 
-__all__ = ["Failure", "Held", "Hold", "Order", "copies", "hand_out", "held_by", "keep", "restore"]
+__all__ = ["Failure", "HeldSlab", "Order", "SlabHolder", "call_holder", "holder_at"]
 
 
 @dataclass
-class Held:
-    """A slab on a worker.
+class HeldSlab:
+    """A slab on a worker."""
 
-    Parameters
-    ----------
-    number : int
-        Which slab.
-    piece : BooleanMatrix
-        The data: a row for each line, a column for each resident row.
-    shared : dict
-        What the slabs of a worker have in common.
-
-    Attributes
-    ----------
-    turn : int
-        Changes so far.
-    work : object
-        What operations have left here for the next ones. Its method ``copies`` returns a function,
-        and values; called with a `Held` and these, the function brings that to the same state.
-    """
-
-    number: int
-    piece: BooleanMatrix
-    shared: dict[str, Any]
-    turn: int = 0
+    number: int  # Which slab
+    piece: BooleanMatrix  # The data: a row for each line, a column for each resident row
+    shared: dict[str, Any]  # What the slabs of a worker have in common
+    turn: int = 0  # Changes so far
+    # What operations have left here for the next ones. Its method ``copies`` returns a function,
+    # and values; called with a `HeldSlab` and these, the function brings that to the same state.
     work: Any = field(default=None, repr=False)
 
 
 class Order(NamedTuple):
-    """What to do with every slab.
+    """What to do with every slab."""
 
-    Parameters
-    ----------
-    operation : callable
-        Called with a `Held` and the arguments.
-    arguments : tuple
-        The same for every slab.
-    fold : callable, optional
-        Adds two results; by default they are handed back one by one.
-    turn : int
-        Changes that a slab has seen when the order is carried out, this one included.
-    changes : bool
-        Whether this is a change; the first one may come at any turn.
-    token : str, optional
-        Names arguments that the workers have received before.
-    waits : bool
-        Leave the results on the worker, as its `Hold.outcome`.
-    """
-
-    operation: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    operation: Callable[..., Any]  # Called with a `HeldSlab` and the arguments
+    arguments: tuple[Any, ...]  # The same for every slab
+    # Adds two results; by default they are handed back one by one
     fold: Callable[[Any, Any], Any] | None
-    turn: int
-    changes: bool
-    token: str | None = None
-    waits: bool = False
+    turn: int  # Changes that a slab has seen when the order is carried out, this one included
+    changes: bool  # Whether this is a change; the first one may come at any turn
+    token: str | None = None  # Names arguments that the workers have received before
+    waits: bool = False  # Leave the results on the worker, as its `SlabHolder.outcome`
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong on a worker.
+    """What went wrong on a worker."""
 
-    Parameters
-    ----------
-    error : Exception or None
-        The error, if it can travel.
-    text : str
-        What there is to read of it.
-    out_of_step : bool
-        Whether a slab was not there or not as it should be.
-    """
-
-    error: Exception | None
-    text: str
-    out_of_step: bool = False
+    error: Exception | None  # The error, if it can travel
+    text: str  # What there is to read of it
+    out_of_step: bool = False  # Whether a slab was not there or not as it should be
 
     @classmethod
     def of(cls, error: Exception) -> "Failure":
@@ -119,32 +76,27 @@ class OutOfStepError(RuntimeError):
 
 # Of every fit, by its name and the address of the worker. Weak: what no fit refers to any more,
 # because it has ended or its client is gone, is given up.
-_HOLDS: "weakref.WeakValueDictionary[tuple[str, str], Hold]" = weakref.WeakValueDictionary()
+_HOLDERS: "weakref.WeakValueDictionary[tuple[str, str], SlabHolder]" = weakref.WeakValueDictionary()
 
 
-def held_by(fit: str, address: str) -> "Hold":
+def holder_at(fit: str, address: str) -> "SlabHolder":
     """Return what a worker holds for a fit."""
     try:
-        return _HOLDS[fit, address]
+        return _HOLDERS[fit, address]
     except KeyError:
         raise OutOfStepError(f"{address} holds nothing of the fit {fit}") from None
 
 
-class Hold:
-    """The slabs of one fit on one worker.
+class SlabHolder:
+    """The slabs of one fit on one worker."""
 
-    Parameters
-    ----------
-    fit : str
-        Name of the fit.
-    address : str
-        Of the worker.
-    threads : int
-        Slabs that are worked on at once.
-    """
-
-    def __init__(self, fit: str, address: str, threads: int) -> None:
-        self._slabs: dict[int, Held] = {}
+    def __init__(
+        self,
+        fit: str,  # Name of the fit
+        address: str,  # Of the worker
+        threads: int,  # Slabs that are worked on at once
+    ) -> None:
+        self._slabs: dict[int, HeldSlab] = {}
         self._kept: dict[int, tuple[int, Any]] = {}
         self._shared: dict[str, Any] = {}
         self._received: tuple[str, tuple[Any, ...]] = ("", ())
@@ -153,13 +105,13 @@ class Hold:
         # Linear algebra inside a slab stays on the slab's own thread.
         blas = SingleThreadedBlas()
         self._release = weakref.finalize(self, _release, self._pool, blas)
-        _HOLDS[fit, address] = self
+        _HOLDERS[fit, address] = self
 
     def take(self, number: int, piece: BooleanMatrix) -> None:
         """Take in a slab, in place of an earlier state of it."""
-        self._slabs[number] = Held(number, piece, self._shared)
+        self._slabs[number] = HeldSlab(number, piece, self._shared)
 
-    def slab(self, number: int) -> Held:
+    def slab(self, number: int) -> HeldSlab:
         """Return one of the slabs."""
         try:
             return self._slabs[number]
@@ -170,21 +122,10 @@ class Hold:
         self,
         order: Order,
         numbers: Iterable[int],
-        count: int,
-        apart: Mapping[int, tuple[Any, ...]] | None = None,
+        count: int,  # Slabs of the whole matrix
+        apart: Mapping[int, tuple[Any, ...]] | None = None,  # Arguments of each slab of its own
     ) -> Any:
         """Carry out an order on some slabs.
-
-        Parameters
-        ----------
-        order : Order
-            What to do.
-        numbers : iterable of int
-            Which slabs.
-        count : int
-            Slabs of the whole matrix.
-        apart : dict of int to tuple, optional
-            Arguments of each slab of its own.
 
         Returns
         -------
@@ -202,6 +143,12 @@ class Hold:
         """Take in the arguments of orders to come."""
         self._received = (token, arguments)
         return True
+
+    def pass_on(self, token: str, arguments: tuple[Any, ...] | None) -> tuple[Any, ...]:
+        """Take in arguments, if they have not come by another way, and return them."""
+        if arguments is not None:
+            self.receive(token, arguments)
+        return self.received(token)
 
     def received(self, token: str) -> tuple[Any, ...]:
         """Return what was received last."""
@@ -229,7 +176,7 @@ class Hold:
             held.turn = -1
         results = TreeSum(count, order.fold) if order.fold else None
 
-        def work(held: Held) -> Any:
+        def work(held: HeldSlab) -> Any:
             result = order.operation(held, *arguments, *apart.get(held.number, ()))
             held.turn = order.turn
             if results is None:
@@ -246,9 +193,10 @@ class Hold:
             number: (self.slab(number).turn, self.slab(number).work.copies()) for number in numbers
         }
 
-    def keep(self, copies: Mapping[int, tuple[int, Any]]) -> None:
+    def keep(self, copies: Mapping[int, tuple[int, Any]]) -> bool:
         """Keep copies for another worker."""
         self._kept.update(copies)
+        return True
 
     def kept(self, numbers: Iterable[int]) -> dict[int, tuple[int, Any]]:
         """Hand out what is kept of some slabs."""
@@ -286,25 +234,9 @@ def _aligned(argument: Any) -> Any:
     return moved
 
 
-# Tasks, by which what is kept goes from worker to worker without passing by anyone else.
+def call_holder(fit: str, address: str, method: str, *arguments: Any) -> Any:
+    """Call a method of what a worker holds for a fit.
 
-
-def copies(fit: str, address: str, numbers: list[int]) -> dict[int, tuple[int, Any]]:
-    """Copy what is worked out on some slabs."""
-    return held_by(fit, address).copies(numbers)
-
-
-def keep(fit: str, address: str, kept: dict[int, tuple[int, Any]]) -> bool:
-    """Keep copies that come from another worker."""
-    held_by(fit, address).keep(kept)
-    return True
-
-
-def hand_out(fit: str, address: str, numbers: list[int]) -> dict[int, tuple[int, Any]]:
-    """Return what is kept of some slabs."""
-    return held_by(fit, address).kept(numbers)
-
-
-def restore(fit: str, address: str, kept: dict[int, tuple[int, Any]]) -> dict[int, int]:
-    """Take over what was kept of some slabs."""
-    return held_by(fit, address).restore(kept)
+    As tasks, such calls pass on what one worker hands out to the next, and to nobody else.
+    """
+    return getattr(holder_at(fit, address), method)(*arguments)

@@ -12,7 +12,7 @@ import numpy as np
 
 from elbmf.boolean.packed import factors_from_bytes, factors_to_bytes
 from elbmf.errors import OtherWorkError, differing
-from elbmf.ranks.path import Factors, Step
+from elbmf.ranks.path import Factors, PathStep
 from elbmf.utils.atomic import atomic_file, part_of
 
 __all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
@@ -29,15 +29,8 @@ class OtherSearchError(OtherWorkError):
     remedy = "Choose another folder, or remove this one."
 
 
-class StepFolder(MutableMapping[Step, Factors | None]):
+class StepFolder(MutableMapping[PathStep, Factors | None]):
     """A mapping that lives in a folder, a file for each step.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    note : dict
-        What the steps depend on: data and parameters.
 
     Raises
     ------
@@ -45,7 +38,11 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         If the folder has the steps of another search.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], note: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],  # Made if it is not there
+        note: dict[str, Any],  # What the steps depend on: data and parameters
+    ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(note, indent=2, sort_keys=True, default=str)
@@ -70,10 +67,10 @@ class StepFolder(MutableMapping[Step, Factors | None]):
             _write(path, json.dumps(seed).encode())
         return int(json.loads(path.read_text()))
 
-    def _path(self, step: Step) -> Path:
+    def _path(self, step: PathStep) -> Path:
         return self._folder / f"{step.kind}-{step.start}-{step.rank}.npz"
 
-    def __getitem__(self, step: Step) -> Factors | None:
+    def __getitem__(self, step: PathStep) -> Factors | None:
         try:
             with np.load(self._path(step)) as stored:
                 if not stored["found"]:
@@ -84,7 +81,7 @@ class StepFolder(MutableMapping[Step, Factors | None]):
             # A file that is not there, or no good: the step is to be done again.
             raise KeyError(step) from None
 
-    def __setitem__(self, step: Step, factors: Factors | None) -> None:
+    def __setitem__(self, step: PathStep, factors: Factors | None) -> None:
         arrays: dict[str, Any] = {"found": factors is not None}
         if factors is not None:
             arrays |= {
@@ -100,14 +97,14 @@ class StepFolder(MutableMapping[Step, Factors | None]):
         ):
             writer.submit(np.savez_compressed, file, **arrays).result()
 
-    def __delitem__(self, step: Step) -> None:
+    def __delitem__(self, step: PathStep) -> None:
         self[step]
         self._path(step).unlink()
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[PathStep]:
         for path in sorted(self._folder.glob(_STEPS)):
             kind, start, rank = path.stem.split("-")
-            yield Step(kind, int(start), int(rank))
+            yield PathStep(kind, int(start), int(rank))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -38,19 +38,14 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
 
 
 def read_matrix(
-    X: Any, binarize: Binarize = None, missing: Any = None, *, learned: bool = False
+    # As for `BooleanFactorizer.fit`
+    X: Any,
+    binarize: Binarize = None,  # How values become ones
+    missing: Any = None,
+    *,
+    learned: bool = False,  # Whether a transformer is fitted already
 ) -> BooleanMatrix:
-    """Read data as `fit` does.
-
-    Parameters
-    ----------
-    X, missing
-        As for `BooleanFactorizer.fit`.
-    binarize : float, str or transformer, optional
-        How values become ones.
-    learned : bool
-        Whether a transformer is fitted already.
-    """
+    """Read data as `fit` does."""
     if isinstance(X, BooleanMatrix):
         return BooleanMatrix.from_array(X, missing=missing)
     values = check_array(X, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False)

@@ -13,15 +13,11 @@ __all__ = ["address_book", "next_in_ring", "share_out", "tree_runs"]
 _UNEVEN = 1.1
 
 
-def tree_runs(count: int, workers: Mapping[str, int]) -> dict[int, str]:
+def tree_runs(
+    count: int,
+    workers: Mapping[str, int],  # Threads of the worker at each address
+) -> dict[int, str]:
     """Spread slabs over workers.
-
-    Parameters
-    ----------
-    count : int
-        Number of slabs.
-    workers : dict of str to int
-        Threads of the worker at each address.
 
     Returns
     -------
@@ -49,19 +45,11 @@ def tree_runs(count: int, workers: Mapping[str, int]) -> dict[int, str]:
 
 
 def share_out(
-    numbers: Iterable[int], workers: Mapping[str, int], homes: Mapping[int, str]
+    numbers: Iterable[int],
+    workers: Mapping[str, int],  # Threads of the worker at each address
+    homes: Mapping[int, str],  # Where all other slabs are
 ) -> dict[int, str]:
-    """Spread slabs whose workers are gone over those that are there.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-        The slabs.
-    workers : dict of str to int
-        Threads of the worker at each address.
-    homes : dict of int to str
-        Where all other slabs are.
-    """
+    """Spread slabs whose workers are gone over those that are there."""
     load = dict.fromkeys(workers, 0)
     for address in homes.values():
         if address in load:
