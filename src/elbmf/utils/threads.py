@@ -1,6 +1,7 @@
 """Running compiled kernels, which release the GIL, in several threads."""
 
 import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
@@ -12,6 +13,11 @@ __all__ = ["SingleThreadedBlas", "available_cores", "over_ranges"]
 
 T = TypeVar("T")
 
+_SECONDS_WITHOUT_THREADS = 5e-4
+
+# The first range is so small a part of a thread's share that nothing is lost on long work.
+_FIRST_SHARE = 128
+
 
 def available_cores() -> int:
     """Cores this process may use."""
@@ -21,20 +27,36 @@ def available_cores() -> int:
 
 
 def over_ranges(
-    function: Callable[[int, int], T], length: int, n_jobs: int | None = None
+    function: Callable[[int, int], T],
+    length: int,
+    n_jobs: int | None = None,
+    *,
+    few_and_long: bool = False,
 ) -> list[T]:
     """Call ``function(low, high)`` on ranges that make up ``range(length)``, in several threads.
 
     Only for results that do not depend on where the ranges are cut. All cores are used by default.
+    What takes less time than to start threads is done without, in ranges that grow; of what is
+    ``few_and_long`` even one is worth a thread.
     """
     threads = min(n_jobs or available_cores(), length)
     if threads <= 1:
         return [function(0, length)]
-    # A few ranges for each thread, for rows differ in cost.
-    pieces = min(length, 8 * threads)
-    edges = [length * i // pieces for i in range(pieces + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, edges[:-1], edges[1:]))
+    found: list[T] = []
+    low, size = 0, max(1, length // (_FIRST_SHARE * threads))
+    began = time.perf_counter()
+    patience = 0.0 if few_and_long else _SECONDS_WITHOUT_THREADS
+    while low < length and time.perf_counter() - began < patience:
+        high = min(length, low + size)
+        found.append(function(low, high))
+        low, size = high, 2 * size
+    if low < length:
+        # A few ranges for each thread, for rows differ in cost.
+        pieces = min(length - low, 8 * threads)
+        edges = [low + (length - low) * i // pieces for i in range(pieces + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            found += pool.map(function, edges[:-1], edges[1:])
+    return found
 
 
 class SingleThreadedBlas:

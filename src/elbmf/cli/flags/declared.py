@@ -22,6 +22,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -268,6 +269,7 @@ def _source(module: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
+@cache
 def _parsed(module: str) -> ast.Module:
     return ast.parse(_source(module))
 
@@ -329,6 +331,7 @@ def _assigned(tree: ast.Module, name: str) -> ast.expr:
     raise LookupError(f"{name} is not assigned to")
 
 
+@cache
 def _declared_format(module: str, name: str) -> DeclaredFormat:
     tree = _parsed(module)
     call = _assigned(tree, name)

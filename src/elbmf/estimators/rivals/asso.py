@@ -208,7 +208,7 @@ class Asso(BooleanFactorizer):
                 def look(low: int, high: int, batch: list[_Choice] = batch) -> list[Nested]:
                     return [sides[side].find(t, rank, 1) for t, side in batch[low:high]]
 
-                parts = over_ranges(look, len(batch), threads)
+                parts = over_ranges(look, len(batch), threads, few_and_long=True)
                 found |= zip(batch, (nested for part in parts for nested in part), strict=True)
                 least = min(nested.costs[-1] for nested in found.values())
                 tell("threshold", len(found), total, int(least))
