@@ -488,7 +488,7 @@ def test_the_recipe_and_the_trace():
     recipe = made["recipe"]
     assert recipe["command"] == info["command"]
     assert recipe["code"].endswith(
-        'ELBMF(n_components=2, extra_weight=float("inf"), random_state=7).fit(X)'
+        'ELBMF(n_components=2, random_state=7, extra_weight=float("inf")).fit(X)'
     )
     assert recipe["data"] == {"file": "a.csv", "shape": "4 × 5", "format": "csv"}
     assert (recipe["seed"], recipe["stages"], recipe["run_losses"]) == (
