@@ -220,15 +220,15 @@ def lines_of(A: BooleanMatrix, axis: int) -> Lines:
     index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
     indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
     nothing = np.empty(0, dtype=np.int64)
-    hidden_indptr, hidden_indices = (
+    missing_indptr, missing_indices = (
         (nothing, nothing) if A.missing is None else A.missing.lines(axis)
     )
     lines = Lines(
         indptr,
         _as_type(A, indices, index),
         np.empty((0, 0), dtype=np.uint64),
-        hidden_indptr,
-        _as_type(A, hidden_indices, index),
+        missing_indptr,
+        _as_type(A, missing_indices, index),
     )
     if A.ones <= _PACKED_DENSITY * A.cells:
         return lines

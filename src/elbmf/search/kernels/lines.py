@@ -38,15 +38,15 @@ class Lines(NamedTuple):
         Where the ones are.
     words : ndarray of uint64
         The same, packed; of shape (0, 0) when the lines are too sparse for that to be worthwhile.
-    hidden_indptr, hidden_indices : ndarray
+    missing_indptr, missing_indices : ndarray
         Where the cells are that count for nothing; empty when there are none.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.integer[Any]]
     words: NDArray[np.uint64]
-    hidden_indptr: NDArray[np.int64]
-    hidden_indices: NDArray[np.integer[Any]]
+    missing_indptr: NDArray[np.int64]
+    missing_indices: NDArray[np.integer[Any]]
 
 
 class Side(NamedTuple):
@@ -100,8 +100,8 @@ def open_line(lines, i, row, base):
         row[:] = 0
         set_bits(lines.indptr, lines.indices, i, row)
     base[:] = 0
-    if lines.hidden_indptr.shape[0]:
-        set_bits(lines.hidden_indptr, lines.hidden_indices, i, base)
+    if lines.missing_indptr.shape[0]:
+        set_bits(lines.missing_indptr, lines.missing_indices, i, base)
         for w in range(row.shape[0]):
             row[w] |= base[w]
 
@@ -156,8 +156,8 @@ def _discard_hopeless(side, i, membership, prices, workspace):
         ones[candidates[c]] = 0
     count_ones(lines, i, side.others, ones)
     missing = 0
-    if lines.hidden_indptr.shape[0]:
-        missing = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+    if lines.missing_indptr.shape[0]:
+        missing = lines.missing_indptr[i + 1] - lines.missing_indptr[i]
     kept = 0
     for c in range(count):
         l = candidates[c]

@@ -96,8 +96,8 @@ def sample_lines(
         membership = memberships[i]
         count = list_common(membership, membership, active)
         missing = 0
-        if lines.hidden_indptr.shape[0]:
-            missing = lines.hidden_indptr[i + 1] - lines.hidden_indptr[i]
+        if lines.missing_indptr.shape[0]:
+            missing = lines.missing_indptr[i + 1] - lines.missing_indptr[i]
         if sparse:
             ones[:] = 0
             count_ones(lines, i, others, ones)
