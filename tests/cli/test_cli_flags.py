@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.cli.flags.declared import (
     Parameter,
@@ -31,6 +30,7 @@ from elbmf.estimators.schedule_flags import flags_of
 from elbmf.io import FORMATS, Format, formats
 from elbmf.io.formats.format import options_of
 from elbmf.paper.catalog.sets import DATA_SETS, loader_of
+from elbmf.utils.constraints import Interval, Options, StrOptions
 
 CLASSES = {name: (METHODS[name], method(name)) for name in METHODS} | {
     "search": ("elbmf.estimators.rank_search:RankSearch", RankSearch)

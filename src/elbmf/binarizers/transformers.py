@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers.line_statistics import SCOPES, LineStatistics, quantile_of
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import canonical
+from elbmf.utils.constraints import Interval, StrOptions
 
 __all__ = [
     "Z_UPPER_5_PERCENT",

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils._param_validation import InvalidParameterError, StrOptions
 
 from elbmf.binarizers.line_statistics import SCOPES
 from elbmf.binarizers.transformers import (
@@ -21,6 +20,7 @@ from elbmf.binarizers.transformers import (
 )
 from elbmf.errors import InputError, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.constraints import InvalidParameterError, StrOptions
 
 __all__ = [
     "BINARIZERS",

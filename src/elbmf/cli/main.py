@@ -96,7 +96,7 @@ def _is_expected(error: Exception) -> bool:
     """Whether an error is about what the user gave, rather than a fault of this program."""
     if isinstance(error, InputError | MissingExtraError | ClusterError | OSError | MemoryError):
         return True
-    from sklearn.utils._param_validation import InvalidParameterError
+    from elbmf.utils.constraints import InvalidParameterError
 
     return isinstance(error, InvalidParameterError)
 

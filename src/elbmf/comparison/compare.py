@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import InvalidParameterError
 
 from elbmf.binarizers import Binarize, learns
 from elbmf.comparison.processes import Runner
@@ -18,6 +17,7 @@ from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting, parts_of
 from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.reading import read_matrix
+from elbmf.utils.constraints import InvalidParameterError
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

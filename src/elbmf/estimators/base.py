@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
@@ -30,6 +29,7 @@ from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
+from elbmf.utils.constraints import HasMethods, Interval, Options, StrOptions
 from elbmf.utils.docstrings import with_inherited
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of

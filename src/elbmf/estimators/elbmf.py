@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
@@ -38,6 +37,7 @@ from elbmf.relaxation.schedules import Annealed, Schedule
 from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
 from elbmf.search.portfolio import Portfolio, planned_runs, search_work
+from elbmf.utils.constraints import Interval, Options, StrOptions
 from elbmf.utils.seeds import generator_of
 from elbmf.utils.tuning import TUNING
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.errors import InputError, Setting
@@ -21,6 +20,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
 from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
 from elbmf.ranks.step_folder import StepFolder
+from elbmf.utils.constraints import HasMethods, Interval, StrOptions
 from elbmf.utils.seeds import seed_of
 
 __all__ = ["HELD_OUT", "TITLES", "RankSearch"]

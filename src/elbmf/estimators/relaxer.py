@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.product import Bools
@@ -35,6 +34,7 @@ from elbmf.relaxation.starts import singular_start, uniform_start
 from elbmf.relaxation.stopping import StopReason, StopRule
 from elbmf.relaxation.trace import Trace, TraceLevel
 from elbmf.search.local import agree
+from elbmf.utils.constraints import HasMethods, Interval, StrOptions
 from elbmf.utils.sizes import SizeText, bytes_of
 from elbmf.utils.text import size_text
 from elbmf.utils.tuning import TUNING

@@ -4,9 +4,8 @@ import math
 import re
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
-
 from elbmf.errors import InputError
+from elbmf.utils.constraints import StrOptions
 
 __all__ = ["SizeText", "bytes_of"]
 

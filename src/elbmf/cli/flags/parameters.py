@@ -118,7 +118,7 @@ def by_any_name(owner: str | type, values: Mapping[str, Any]) -> dict[str, Any]:
 def check_values(owner: type, values: Mapping[str, Any]) -> None:
     """Raise where a parameter cannot have the value that it was given."""
     # Here, for parsers must not wait for scikit-learn.
-    from sklearn.utils._param_validation import Interval, Options, make_constraint
+    from elbmf.utils.constraints import Interval, Options, make_constraint
 
     constraints: Mapping[str, list[Any]] = getattr(owner, "_parameter_constraints", {})
     for name, value in values.items():

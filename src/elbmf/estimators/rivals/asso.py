@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.packed import unpack
@@ -23,6 +22,7 @@ from elbmf.estimators.rivals.kernels.associations import (
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.ranks.path import Nested, Stepper
+from elbmf.utils.constraints import Interval, StrOptions
 from elbmf.utils.threads import available_cores, over_ranges
 
 __all__ = ["Asso"]

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.boolean.coverage import GrowingCover, cover
 from elbmf.boolean.product import Bools, pack
@@ -18,6 +17,7 @@ from elbmf.estimators.rivals.kernels.autoencoder import (
     train_epochs,
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.utils.constraints import Interval, StrOptions
 from elbmf.utils.threads import over_ranges
 
 __all__ = ["Binaps"]

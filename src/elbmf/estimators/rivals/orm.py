@@ -6,13 +6,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from elbmf.boolean.coverage import cover
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.gibbs import GibbsChain, Samples
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
+from elbmf.utils.constraints import Interval, StrOptions
 
 __all__ = ["OrM"]
 

@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from elbmf.boolean.product import Bools
 from elbmf.estimators.base import estimator
@@ -14,6 +13,7 @@ from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import Primp as LambdaShaped
 from elbmf.relaxation.rounding import round_on_grid
 from elbmf.relaxation.schedules import Printed
+from elbmf.utils.constraints import Interval
 
 __all__ = ["Primp"]
 

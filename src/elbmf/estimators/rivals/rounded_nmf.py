@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
@@ -15,6 +14,7 @@ from elbmf.relaxation.palm import State
 from elbmf.relaxation.regularizers import ElasticNet
 from elbmf.relaxation.rounding import balanced, project
 from elbmf.relaxation.schedules import Printed
+from elbmf.utils.constraints import Interval
 
 __all__ = ["RoundedNMF"]
 

@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
@@ -16,6 +15,7 @@ from elbmf.estimators.rivals.centers import Centers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, Stepper
 from elbmf.search.local import describe
+from elbmf.utils.constraints import Interval
 
 __all__ = ["Sofa"]
 
