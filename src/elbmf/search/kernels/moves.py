@@ -234,10 +234,11 @@ def _split(lines, trial, axis, component, spare, work):
         difference[ones[e]] += 1.0
     # A line is nearer to the second mean when its ones add up to more than this.
     threshold = 0.5 * (starts[second + 1] - starts[second] - most)
-    moved = 0
+    # Not the literal, or what gets it would be compiled for that as well.
+    moved = np.int64(0)
     for turn in range(_MEANS):
         changed = turn == 0
-        moved = 0
+        moved = np.int64(0)
         for j in range(length):
             tallies[0, j] = 0
             tallies[1, j] = 0
