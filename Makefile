@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo quick test lint types imports tests random benchmarks reproduce docs dist clean
+.PHONY: demo setup quick test lint types imports tests random benchmarks reproduce docs dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
 
-# One minute, once the kernels are compiled: properties of Boolean algebra, relaxation, search and
+# What the core tests need, and nothing else.
+setup: $(VENV)/.core
+
+# A minute or two, once the kernels are compiled: properties of Boolean algebra, relaxation, search and
 # criteria against their slow twins, and that the rooms are those of the map in the README.
 QUICK := tests/test_package.py tests/utils tests/kernels tests/boolean tests/relaxation tests/search tests/ranks
 QUICK_MARKERS := not slow and not cluster and not torch

@@ -110,9 +110,11 @@ def test_convert_does_not_make_zeros_of_missing_cells(elbmf: Any, known: Any, fl
         assert f"Wrote 2×2 cells, 2 of them not 0, 1 missing, to {output}" in run.err
         np.testing.assert_array_equal(read(output).values.toarray(), expected)
     else:
-        refused = f"{output}: the matrix has 1 missing cells, which files of the format fimi cannot"
+        refused = (
+            f"{output}: the matrix has 1 missing cells, which files of the format {known.name}"
+        )
         assert (run.code, run.out) == (2, "")
-        assert f"elbmf: error: {refused} hold" in run.err
+        assert f"elbmf: error: {refused} cannot hold" in run.err
         assert not Path(output).exists()
 
 

@@ -186,6 +186,13 @@ def test_the_long_help_has_what_the_short_one_leaves_out(elbmf: Any) -> None:
     assert shown <= {line.split()[0] for line in long.out.splitlines() if line.startswith("  -")}
 
 
+@pytest.mark.parametrize("command", [command.name for command in registry.COMMANDS])
+def test_all_help_is_there_for_every_command(elbmf: Any, command: str) -> None:
+    long = elbmf(command, "--help-all")
+    assert (long.code, long.err) == (0, "")
+    assert long.out.startswith(f"usage: elbmf {command}")
+
+
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error(start: Any, tmp_path: Any) -> None:
     # More than a pipe holds, so that writing must fail.

@@ -130,8 +130,8 @@ STAGES = {
     "CONTRIBUTING.md": Stage(
         not_run={
             ".venv/bin/python -m pytest -q tests/boolean": "runs within the tests",
-            "pip install pre-commit": _NETWORK,
-            "pre-commit install --install-hooks -t pre-commit -t pre-push": _NETWORK,
+            ".venv/bin/pip install pre-commit": _NETWORK,
+            ".venv/bin/pre-commit install --install-hooks -t pre-commit -t pre-push": _NETWORK,
         }
     ),
     "docs/binarize.md": Stage(numbers, words={"20": "2", "30": "2"}),

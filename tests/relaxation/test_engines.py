@@ -348,6 +348,8 @@ def test_an_engine_is_one_line_wherever_it_stands(monkeypatch):
         open_engine(A, where=Where(device="serial"))
     registered(monkeypatch, serial=Serial)
     assert "serial" in DEVICES
+    assert sorted(DEVICES) == ["cpu", "cuda", "mps", "serial"]
+    assert len(DEVICES) == 4
     assert type(open_engine(A, where=Where(device="serial"))) is Serial
     assert isinstance(open_engine(A), MemoryEngine)
     model = ELBMF(2, max_iter=3, device="serial", random_state=0).fit(A)

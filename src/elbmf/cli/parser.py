@@ -64,10 +64,13 @@ class CommandParser(argparse.ArgumentParser):
                 default=0,
                 help="say more on stderr; twice: also the traceback of an error",
             )
-            if self._rare_actions():
-                self.add_argument(
-                    "--help-all", action=_HelpAll, help="show all flags, also rare ones, and exit"
-                )
+            # Without rare flags it is taken all the same, and does what --help does.
+            purpose = "show all flags, also rare ones, and exit"
+            self.add_argument(
+                "--help-all",
+                action=_HelpAll,
+                help=purpose if self._rare_actions() else argparse.SUPPRESS,
+            )
         found, unknown = super().parse_known_args(args, namespace)
         return found, self._late(found, unknown)
 

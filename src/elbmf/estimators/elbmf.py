@@ -38,6 +38,7 @@ from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
 from elbmf.search.portfolio import Portfolio, planned_runs, search_work
 from elbmf.utils.constraints import Interval, Options, StrOptions
+from elbmf.utils.late import imported
 from elbmf.utils.seeds import generator_of
 from elbmf.utils.tuning import TUNING
 
@@ -107,7 +108,8 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     max_iter : int, default=500
         Epochs of a run at most. The default schedule spreads over them.
     regularizer : str or Regularizer, default="elb"
-        What pulls the factors towards Boolean values: a name in `REGULARIZERS`.
+        What pulls the factors towards Boolean values: ``elb``, ``elastic_net``, ``primp``,
+        ``bowl``, or another name in `REGULARIZERS`.
 
         In Python also an object, such as ``ELB("paper")`` for the proximal operator that the paper
         prints.
@@ -314,7 +316,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     def _relaxer(self) -> Relaxer:
         regularizer = self.regularizer
         if isinstance(regularizer, str):
-            regularizer = REGULARIZERS[regularizer]()
+            regularizer = imported(REGULARIZERS[regularizer])()
         return Relaxer(self, regularizer, self.schedule or Annealed())
 
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:

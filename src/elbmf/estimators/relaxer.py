@@ -74,8 +74,9 @@ class RelaxationParameters:
     memory_limit : float or str, optional
         Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
         or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
-    device : {"cpu", "cuda", "mps"}, optional
-        Do the epochs with torch on this device. By default, with our own kernels on the processor.
+    device : str, optional
+        Do the epochs with torch on this device: ``cpu``, ``cuda`` or ``mps``. By default, with our
+        own kernels on the processor.
     checkpoint : path, optional
         A folder in which to keep where the fit is. A fit that was interrupted goes on from there
         when it is called again with the same data and parameters, to the same end. One that has

@@ -129,6 +129,7 @@ def flat_parameters(method: Any) -> dict[str, Any]:
         return parameters
     from elbmf.relaxation.regularizers import ELB, REGULARIZERS
     from elbmf.relaxation.schedules import Annealed, Printed
+    from elbmf.utils.late import imported
 
     schedule, regularizer = parameters.pop("schedule"), parameters.pop("regularizer")
     flat: dict[str, Any] = dict.fromkeys(FLAGS)
@@ -141,7 +142,8 @@ def flat_parameters(method: Any) -> dict[str, Any]:
     if isinstance(regularizer, ELB):
         flat["prox"] = regularizer.variant
         regularizer = "elb"
-    for name, kind in REGULARIZERS.items():
+    for name, place in REGULARIZERS.items():
+        kind = imported(place)
         if type(regularizer) is kind and vars(regularizer) == vars(kind()):
             regularizer = name
     if not isinstance(regularizer, str):

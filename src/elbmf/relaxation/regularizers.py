@@ -198,9 +198,10 @@ class Bowl(Regularizer):
         return xp.clip(0.5 + xp.where(w > 0, z, -z), 0, None)
 
 
-REGULARIZERS: dict[str, type[Regularizer]] = {
+REGULARIZERS: dict[str, str | type[Regularizer]] = {
     "elb": ELB,
     "elastic_net": ElasticNet,
     "primp": Primp,
     "bowl": Bowl,
 }
+"""Classes, or ``"module:Class"`` for those in files of their own, imported when first used."""

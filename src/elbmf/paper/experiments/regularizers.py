@@ -10,6 +10,7 @@ import numpy as np
 from elbmf.paper.experiments.experiment import Claim, Experiment, Settings, Tables, Task
 from elbmf.plots import new_figure, plain_axes
 from elbmf.relaxation.regularizers import REGULARIZERS
+from elbmf.utils.late import imported
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ _WHERE = "Sec. 2, Fig. 1"
 
 
 def _measure(task: Task, settings: Settings) -> Tables:
-    regularizer = REGULARIZERS[task["regularizer"]]()
+    regularizer = imported(REGULARIZERS[task["regularizer"]])()
     rows = [{**task, "x": float(x), "value": regularizer.value([x], _KAPPA, _LAM)} for x in _POINTS]
     return {_TABLE: rows}
 

@@ -46,7 +46,7 @@ class _Devices(Set[str]):
         return iter(sorted({device for engine in _registered() for device in engine.devices}))
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)  # list() would ask for the length
 
     @classmethod
     def _from_iterable(cls, devices: Iterable[str]) -> Set[str]:  # type: ignore[override]
