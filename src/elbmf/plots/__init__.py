@@ -19,6 +19,7 @@ imported when first used.
 
 from typing import TYPE_CHECKING
 
+from elbmf.plots.registry import FIGURES, Figure
 from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from elbmf.plots.names import shown_name
     from elbmf.plots.nmi import label_nmi, nmi_map
     from elbmf.plots.ranks import rank_curve
-    from elbmf.plots.registry import FIGURES, Figure
     from elbmf.plots.traces import trace
 
 __all__ = [
@@ -62,23 +62,24 @@ __all__ = [
     "trace",
 ]
 
+# What is no figure of `elbmf plot`, by the file that has it.
 _FILES = {
     "canvas": ("figure_of", "new_figure", "save", "suffixes"),
     "comparisons": ("comparison",),
-    "heat": ("component_overlap",),
     "images": ("image_bands",),
-    "lists": ("component_lists",),
     "look": ("CLASS_COLOURS", "CLASS_SHAPES", "OKABE_ITO", "grouped_digits", "plain_axes"),
-    "maps": ("row_map",),
-    "matrix": ("factorization", "reordered_matrix"),
     "names": ("shown_name",),
     "nmi": ("label_nmi", "nmi_map"),
     "ranks": ("rank_curve",),
-    "registry": ("FIGURES", "Figure"),
-    "traces": ("trace",),
 }
 
-__getattr__, __dir__ = late_names(
-    __name__,
-    lambda: {name: f"{__name__}.{file}:{name}" for file, names in _FILES.items() for name in names},
-)
+
+def _places() -> dict[str, str]:
+    figures = (each.function for each in FIGURES.values() if isinstance(each.function, str))
+    return {
+        **{each.partition(":")[2]: each for each in figures},
+        **{name: f"{__name__}.{file}:{name}" for file, names in _FILES.items() for name in names},
+    }
+
+
+__getattr__, __dir__ = late_names(__name__, _places)
