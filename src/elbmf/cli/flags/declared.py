@@ -294,16 +294,8 @@ def declared_formats() -> list[DeclaredFormat]:
     They are read from the files that declare them, without importing these; formats that a program
     has added to the list come last.
     """
-    tree = _parsed("elbmf.io.formats")
-    homes = {
-        alias.name: node.module
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
-    listed = _assigned(tree, "FORMATS")
-    assert isinstance(listed, ast.Tuple)
-    found = [_declared_format(homes[each], each) for each in map(ast.unparse, listed.elts)]
+    places = ast.literal_eval(_assigned(_parsed("elbmf.io.formats"), "_PLACES"))
+    found = [_declared_format(*place.split(":")) for place in places]
     names = {each.name for each in found}
     loaded = sys.modules.get("elbmf.io.formats")
     added = () if loaded is None else (each for each in loaded.FORMATS if each.name not in names)

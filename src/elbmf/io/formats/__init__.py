@@ -1,6 +1,6 @@
 """The registry of file formats, and finding the one a file has.
 
-A new format is a file of its own next to this one, and one line in `FORMATS`; its options are
+A new format is a file of its own next to this one, and one line in `_PLACES`; its options are
 those of the functions that read and write it, and become flags of the command line.
 """
 
@@ -10,28 +10,26 @@ from pathlib import Path
 
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import first_bytes
-from elbmf.io.formats.delimited import CSV, TSV
-from elbmf.io.formats.fimi import FIMI
 from elbmf.io.formats.format import Format
-from elbmf.io.formats.h5ad import H5AD
 from elbmf.io.formats.matrix_folder import MATRIX_FOLDER, is_matrix_folder
-from elbmf.io.formats.matrix_market import MATRIX_MARKET
-from elbmf.io.formats.numpy_files import NPY, NPZ
-from elbmf.io.formats.parquet import PARQUET
+from elbmf.utils.late import imported
 
 __all__ = ["FORMATS", "check_content", "format_of"]
 
-FORMATS: tuple[Format, ...] = (
-    CSV,
-    TSV,
-    MATRIX_MARKET,
-    FIMI,
-    NPZ,
-    NPY,
-    PARQUET,
-    H5AD,
-    MATRIX_FOLDER,
+# The command line reads this list without importing anything.
+_PLACES = (
+    "elbmf.io.formats.delimited:CSV",
+    "elbmf.io.formats.delimited:TSV",
+    "elbmf.io.formats.matrix_market:MATRIX_MARKET",
+    "elbmf.io.formats.fimi:FIMI",
+    "elbmf.io.formats.numpy_files:NPZ",
+    "elbmf.io.formats.numpy_files:NPY",
+    "elbmf.io.formats.parquet:PARQUET",
+    "elbmf.io.formats.h5ad:H5AD",
+    "elbmf.io.formats.matrix_folder:MATRIX_FOLDER",
 )
+
+FORMATS: tuple[Format, ...] = tuple(map(imported, _PLACES))
 
 # Only named in messages: what people give by mistake.
 _FOREIGN_CONTENT = {
