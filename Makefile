@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo setup quick test lint types imports tests random benchmarks reproduce docs dist clean
+.PHONY: demo setup quick test lint types kernels imports tests random benchmarks reproduce docs dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
@@ -18,13 +18,18 @@ QUICK_MARKERS := not slow and not cluster and not torch
 quick: $(VENV)/.core
 	$(BIN)/python -m pytest -q -m '$(QUICK_MARKERS)' $(PARALLEL) $(QUICK)
 
-# What takes long is done at the same time.
+# Types are checked on one core while the kernels that most tests need are compiled on the other: the
+# tests themselves run in several processes, each of which would compile them.
 test: lint imports
-	$(MAKE) --no-print-directory --jobs=2 types tests
+	$(MAKE) --no-print-directory --jobs=2 types kernels
+	$(MAKE) --no-print-directory tests
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+kernels: $(VENV)/.test
+	$(BIN)/elbmf demo --quiet --output build/demo --overwrite
 
 types: $(VENV)/.test
 	$(BIN)/mypy

@@ -29,20 +29,13 @@ def elb_prox_alternative(x, kappa, lam):
     return max(0.0, y)
 
 
-def minimise_prox(x, penalty, low=0.0, high=3.0):
-    """Minimise ½(x − y)² + penalty(y) over [low, high]: a grid, then a polish around the best."""
-    grid = np.linspace(low, high, 3001)
-    grid = np.union1d(grid, [0.0, 0.5, 1.0])
-    values = 0.5 * (x - grid) ** 2 + np.array([penalty(y) for y in grid])
-    best = int(np.argmin(values))
+def minimise(objective, low, high):
+    """Find where a function is least in [low, high]: on a grid, then around the best of it."""
+    grid = np.union1d(np.linspace(low, high, 3001), [0.0, 0.5, 1.0])
+    best = int(np.argmin(objective(grid)))
     bounds = (grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)])
-
-    def objective(y):
-        return 0.5 * (x - y) ** 2 + penalty(y)
-
     polished = minimize_scalar(objective, bounds=bounds, method="bounded", options={"xatol": 1e-12})
-    candidates = [grid[best], polished.x]
-    return min(candidates, key=objective)
+    return min(grid[best], polished.x, key=objective)
 
 
 def elb_prox_exact(x, kappa, lam):

@@ -1,4 +1,4 @@
-"""Memory that is kept within bounds: sizes, scratch files, forgetting, and fits from the disk."""
+"""Memory that is kept within bounds: scratch files, forgetting, and fits from the disk."""
 
 import errno
 import os
@@ -12,36 +12,13 @@ from scipy import sparse
 
 from elbmf import ELBMF, Primp, RoundedNMF
 from elbmf.datasets import make_tiles
-from elbmf.errors import DiskFullError, InputError
+from elbmf.errors import DiskFullError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import PagedMatrix, memory_needed, paged, store
 from elbmf.matrix.paging import MemoryKeeper, expect, forget, scratch_array
 from elbmf.relaxation.engines.base import TreeSum, merges
 from elbmf.relaxation.starts import UniformRows
-from elbmf.utils.sizes import bytes_of
-from elbmf.utils.text import size_text
 from waiting import wait_until
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("300MB", 300_000_000), ("2GiB", 2 << 30), (" 1.5 kb ", 1500), ("7", 7), (1e6, 10**6)],
-)
-def test_sizes_as_people_write_them(text, size):
-    assert bytes_of(text) == size
-
-
-@pytest.mark.parametrize(
-    "text", ["", "MB", "-3MB", "3 bananas", "0", 0, "0.1", float("nan"), "1e400"]
-)
-def test_what_is_no_size_is_told(text):
-    with pytest.raises(InputError, match=r"size of memory.*; got"):
-        bytes_of(text)
-
-
-@given(st.integers(1, 10**14))
-def test_sizes_are_written_to_three_digits(size):
-    assert bytes_of(size_text(size)) == pytest.approx(size, rel=5e-3)
 
 
 @pytest.mark.parametrize("array", [np.ones(5), "mapped"])

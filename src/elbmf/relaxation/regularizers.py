@@ -1,9 +1,9 @@
 """Regularisers that pull a factor towards Boolean values: value and proximal operator of each.
 
 ELB is the paper's own (Eq. regularizer, Eq. elprox, App. A); Primp and Bowl are the two it is
-compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write a class here with
-its value and its proximal operator in formulas of whole arrays, and add it to `REGULARIZERS`. A
-loop in `elbmf.relaxation.kernels.prox`, which the class then names, makes it fast.
+compared with (Fig. 1); the elastic net is what ELB is made of. To add one, write a class with its
+value and its proximal operator in formulas of whole arrays, and add it to `REGULARIZERS`. A loop in
+`elbmf.relaxation.kernels.prox`, which the class then names, makes it fast.
 
 In the operators λ is the λ′ = 2λ of App. A, as in Eq. elprox: ``prox(x, κ, λ)`` minimises
 ½(x − y)² + κ|y| + (λ/2)y² on the branch around zero, while ``value`` is Eq. regularizer as
