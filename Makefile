@@ -29,7 +29,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 
 kernels: $(VENV)/.test
-	$(BIN)/elbmf demo --quiet --output build/demo --overwrite
+	$(BIN)/elbmf demo --quiet --output build/demo --overwrite > /dev/null
 
 types: $(VENV)/.test
 	$(BIN)/mypy

@@ -226,8 +226,11 @@ class BooleanMatrix(Matrix):
 
     def to_csr(self, dtype: Any = np.bool_) -> sparse.csr_array:
         """Return a scipy sparse array with stored ones."""
-        data = np.ones(self.ones, dtype=dtype)
-        result = sparse.csr_array((data, self.indices, self.indptr), shape=self.shape)
+        data, indptr = np.ones(self.ones, dtype=dtype), self.indptr
+        if self.ones < 1 << 31:
+            # Else scipy would copy the indices into numbers as wide as these.
+            indptr = indptr.astype(np.int32)
+        result = sparse.csr_array((data, self.indices, indptr), shape=self.shape)
         result.has_canonical_format = True
         return result
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.estimators.rivals.kernels.sketches import Merging, Sketches, count_in, merge_into
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.sets import has, lowest
 
 __all__ = ["State", "cluster_columns", "gains_of_clusters", "regroup", "take_rows"]
@@ -31,7 +31,7 @@ class State(NamedTuple):
     holders: NDArray[np.uint64]
 
 
-@kernel()
+@helper()
 def _join(state, c, columns, counts, missing, missing_counts, members, share, size, merging):
     """Let a row, or a group of rows with these counts, join centre ``c``."""
     holders, word, mark = state.holders, c >> 6, np.uint64(1) << np.uint64(c & 63)
@@ -56,7 +56,7 @@ def _join(state, c, columns, counts, missing, missing_counts, members, share, si
     state.sizes[c], state.saved[c] = count, saved
 
 
-@kernel()
+@helper()
 def _count_shared(state, columns, shared):
     """Count for each centre how many of some columns its cluster has."""
     holders = state.holders
@@ -71,7 +71,7 @@ def _count_shared(state, columns, shared):
                 word &= word - np.uint64(1)
 
 
-@kernel()
+@helper()
 def _closest(state, columns, missing, similarity, shared, unknown):
     """Find the centre whose cluster is most similar to some columns: |R ∩ S| / |R ∪ S|.
 
@@ -126,7 +126,8 @@ def take_rows(
                 return i
             c = state.total[0]
             state.total[0] += 1
-        _join(state, c, columns, once, gaps, once, 1, share, size, merging)
+        # Not the literal, for which it would be compiled as well.
+        _join(state, c, columns, once, gaps, once, np.int64(1), share, size, merging)
     return high
 
 
