@@ -129,7 +129,7 @@ STAGES = {
     ),
     "CONTRIBUTING.md": Stage(
         not_run={
-            ".venv/bin/python -m pytest -q tests/boolean": "runs within the tests",
+            ".venv/bin/python -m pytest -q tests/utils": "runs within the tests",
             ".venv/bin/pip install pre-commit": _NETWORK,
             ".venv/bin/pre-commit install --install-hooks -t pre-commit -t pre-push": _NETWORK,
         }
