@@ -83,6 +83,8 @@ def test_other_delimiter_and_encoding(tmp_path):
         ("a,b\n1,n/a\n0,1\n", ["line 2", "field 2", "'n/a'", "missing", "empty or NA"]),
         ("a,b\n1,NAN1\n0,1\n", ["line 2", "field 2", "'NAN1'"]),
         ("1,0,\n0,1\n", ["line 2", "expected 3 fields", "found 2"]),
+        ("who,b,c\nx,1,0\ny,1\n", ["line 3", "(the name of the row, column 'b', column 'c')"]),
+        ("x,1,0\ny,1\n", ["line 2", "expected 3 fields separated", "found 2"]),
         ("a,b\n1,0\n,\n0,1\n", ["line 3", "all fields are empty", "Remove the line", "NA"]),
         ("n,a,b\nr,1,0\n , , \n", ["line 3", "all fields are empty"]),
         # A delimiter too many in every line is no column of missing values.

@@ -210,7 +210,7 @@ class WideReader:
         self._blank_columns = [
             column for column in range(self.columns) if not (titles and titles[column].strip())
         ]
-        columns = [Column("", "optional")] if row_names else []
+        columns = [Column("the name of the row", "optional")] if row_names else []
         columns += [Column(f"column {name!r}", "cell") for name in self.column_names or ()] or [
             Column("", "cell")
         ] * self.columns

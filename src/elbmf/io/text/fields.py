@@ -270,8 +270,8 @@ class FieldReader:
     ) -> FileFormatError:
         """Return the error of a line with too few fields or too many."""
         count = len(self.columns)
-        names = ", ".join(column.name for column in self.columns)
-        named = f" ({names})" if count <= _MOST_NAMED and names.strip(", ") else ""
+        names = [column.name for column in self.columns]
+        named = f" ({', '.join(names)})" if count <= _MOST_NAMED and all(names) else ""
         delimiter = "blanks" if self._delimiter is None else repr(self._delimiter.decode())
         found = f"{len(fields)}: {shown(text)}" if text.strip() else "a blank line"
         hint = ""
