@@ -294,8 +294,8 @@ def declared_formats() -> list[DeclaredFormat]:
     They are read from the files that declare them, without importing these; formats that a program
     has added to the list come last.
     """
-    places = ast.literal_eval(_assigned(_parsed("elbmf.io.formats"), "_PLACES"))
-    found = [_declared_format(*place.split(":")) for place in places]
+    built_in = ast.literal_eval(_assigned(_parsed("elbmf.io.formats"), "BUILT_IN"))
+    found = [_declared_format(*place.split(":")) for place in built_in]
     names = {each.name for each in found}
     loaded = sys.modules.get("elbmf.io.formats")
     added = () if loaded is None else (each for each in loaded.FORMATS if each.name not in names)

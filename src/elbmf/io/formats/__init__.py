@@ -1,6 +1,6 @@
 """The registry of file formats, and finding the one a file has.
 
-A new format is a file of its own next to this one, and one line in `_PLACES`; its options are
+A new format is a file of its own next to this one, and one line in `BUILT_IN`; its options are
 those of the functions that read and write it, and become flags of the command line.
 """
 
@@ -17,7 +17,7 @@ from elbmf.utils.late import imported
 __all__ = ["FORMATS", "check_content", "format_of"]
 
 # The command line reads this list without importing anything.
-_PLACES = (
+BUILT_IN = (
     "elbmf.io.formats.delimited:CSV",
     "elbmf.io.formats.delimited:TSV",
     "elbmf.io.formats.matrix_market:MATRIX_MARKET",
@@ -29,7 +29,7 @@ _PLACES = (
     "elbmf.io.formats.matrix_folder:MATRIX_FOLDER",
 )
 
-FORMATS: tuple[Format, ...] = tuple(map(imported, _PLACES))
+FORMATS: tuple[Format, ...] = tuple(map(imported, BUILT_IN))
 
 # Only named in messages: what people give by mistake.
 _FOREIGN_CONTENT = {

@@ -108,7 +108,7 @@ def _check_items(path: Path, items: list[str], block: bytes, lines: int) -> None
         if not _NOT_IN_ITEMS.isdisjoint(item):
             line = 1 + lines + block[: block.index(item.encode())].count(b"\n")
             raise FileFormatError(
-                f"{path}, line {line}: expected items separated by blanks, the format fimi, "
+                f"{path}, line {line}: expected items separated by blanks (format fimi), "
                 f"found {item[:40]!r}, which looks like a table. Read a table with ",
                 Setting("format", "csv"),
                 "; an item may not contain commas, semicolons or quotes.",
