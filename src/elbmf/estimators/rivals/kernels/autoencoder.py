@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.estimators.rivals.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.compiling import kernel
+from elbmf.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.sets import lowest
 
 __all__ = [

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elbmf.estimators.rivals.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.randomness import random_word, to_unit_interval
 from elbmf.kernels.sets import copy_into, list_common, lowest, unite_from_each_on, unite_into
 from elbmf.search.kernels.lines import count_ones, open_line
 from elbmf.search.kernels.rows import cost_of, gain_of
