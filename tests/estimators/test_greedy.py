@@ -190,7 +190,7 @@ def method(request):
 
 def test_threads_change_nothing(method, monkeypatch):
     expected = method(6, n_jobs=1).fit(NOISY)
-    monkeypatch.setattr("elbmf.estimators.rivals.grecond._ONES_FOR_THREADS", 0)
+    monkeypatch.setattr("elbmf.search.starts.concepts._ONES_FOR_THREADS", 0)
     monkeypatch.setattr("elbmf.estimators.rivals.asso._ONES_FOR_THREADS", 0)
     for n_jobs in (2, 5):
         model = method(6, n_jobs=n_jobs).fit(NOISY)

@@ -6,20 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from elbmf.boolean.coverage import Weights
-from elbmf.boolean.packed import unpack
-from elbmf.boolean.product import Bools
 from elbmf.estimators.auto_rank import fitted_greedily, prefixes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.rivals.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Nested, Stepper
-from elbmf.search.kernels.lines import pack_lines_into_words
-from elbmf.utils.threads import over_ranges
+from elbmf.search.starts.concepts import find_concepts
 
 __all__ = ["GreConD"]
-
-# Ones from which a choice is worth several threads.
-_ONES_FOR_THREADS = 300_000
 
 
 @estimator
@@ -88,48 +81,14 @@ class GreConD(BooleanFactorizer):
 
         Returns whether it did, too.
         """
-        began, stopped = time.perf_counter(), False
-        n, m = A.shape
-        uncovered = np.zeros((n, -(-m // 64)), dtype=np.uint64)
-        pack_lines_into_words(A.indptr, A.indices, uncovered)
-        rows = uncovered.copy()
-        coverable = A
-        if A.missing is not None:
-            pack_lines_into_words(A.missing.indptr, A.missing.indices, rows)
-            coverable = BooleanMatrix.from_array(A.to_csr() + A.missing.to_csr())
-        columns = coverable.lines(1)
-        threads = self._threads if coverable.ones >= _ONES_FOR_THREADS else 1
-        values = np.zeros(m, dtype=np.int64)
-        extents: list[Bools] = []
-        intents = []
-        left = [A.ones]
-        while left[-1] and not stopped and (most is None or len(extents) < most):
-            extent = np.ones(n, dtype=np.bool_)
-            intent = np.zeros(rows.shape[1], dtype=np.uint64)
-            value = 0
-            while True:
+        began = time.perf_counter()
 
-                def look(low: int, high: int, extent: Any = extent, intent: Any = intent) -> None:
-                    concept_values(*columns, low, high, extent, intent, rows, uncovered, values)
-
-                over_ranges(look, m, threads)
-                j = int(np.argmax(values))
-                if values[j] <= value:
-                    break
-                value = int(values[j])
-                close_concept(*columns, j, extent, intent, rows)
-            remove_concept(extent, intent, uncovered)
-            extents.append(extent)
-            intents.append(intent)
-            left.append(left[-1] - value)
-            stopped = self._tell_since(
-                began,
-                stage="component",
-                iteration=len(extents),
-                loss=left[-1],
-                progress=len(extents) / most if most else 1 - left[-1] / A.ones,
+        def tell(count: int, left: int, work: int) -> bool:
+            progress = count / most if most else 1 - left / A.ones
+            return self._tell_since(
+                began, stage="component", iteration=count, loss=left, progress=progress
             )
-        V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
-        U = np.array(extents, dtype=np.bool_).reshape(-1, n).T
+
+        U, V, left, stopped, _ = find_concepts(A, most, self._threads, tell)
         # A matrix without ones needs none; its factors have an empty one, as others may have.
-        return Nested.of(U, V, left, max(1, len(extents)) if most is None else most), stopped
+        return Nested.of(U, V, left, max(1, U.shape[1]) if most is None else most), stopped

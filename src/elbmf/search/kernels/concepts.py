@@ -18,22 +18,26 @@ def _common_words(indptr, indices, j, extent, rows, members, places, words):
     """Intersect the rows of an extent that have column ``j``.
 
     Writes the rows to ``members``, and the words of their intersection that are not empty, and
-    where these are, to ``words`` and ``places``; returns how many there are of each.
+    where these are, to ``words`` and ``places``; returns how many there are of each, and how many
+    words it looked at.
     """
     count = 0
     kept = 0
+    steps = 0
     for e in range(indptr[j], indptr[j + 1]):
         i = np.int64(indices[e])
         if not extent[i]:
             continue
         members[count] = i
         if count == 0:
+            steps += rows.shape[1]
             for w in range(rows.shape[1]):
                 if rows[i, w]:
                     places[kept] = w
                     words[kept] = rows[i, w]
                     kept += 1
         else:
+            steps += kept
             left = 0
             for p in range(kept):
                 word = words[p] & rows[i, places[p]]
@@ -43,7 +47,7 @@ def _common_words(indptr, indices, j, extent, rows, members, places, words):
                     left += 1
             kept = left
         count += 1
-    return count, kept
+    return count, kept, steps
 
 
 @kernel()
@@ -61,21 +65,27 @@ def concept_values(
     uncovered,
     values,  # Where to write
 ):
-    """Count for each column the uncovered ones of the concept that adding it to an intent gives."""
+    """Count for each column the uncovered ones of the concept that adding it to an intent gives.
+
+    Returns the work, about in nanoseconds.
+    """
     members = np.empty(extent.shape[0], dtype=np.int64)
     places = np.empty(rows.shape[1], dtype=np.int64)
     words = np.empty(rows.shape[1], dtype=np.uint64)
+    work = 0
     for j in range(low, high):
         values[j] = 0
         if has(intent, j):
             continue
-        count, kept = _common_words(indptr, indices, j, extent, rows, members, places, words)
+        count, kept, steps = _common_words(indptr, indices, j, extent, rows, members, places, words)
         total = 0
         for r in range(count):
             i = members[r]
             for p in range(kept):
                 total += popcount(words[p] & uncovered[i, places[p]])
         values[j] = total
+        work += 10 + 2 * (indptr[j + 1] - indptr[j]) + 2 * steps + count * (2 + 2 * kept)
+    return work
 
 
 @kernel()
@@ -84,7 +94,7 @@ def close_concept(indptr, indices, j, extent, intent, rows):
     members = np.empty(extent.shape[0], dtype=np.int64)
     places = np.empty(rows.shape[1], dtype=np.int64)
     words = np.empty(rows.shape[1], dtype=np.uint64)
-    count, kept = _common_words(indptr, indices, j, extent, rows, members, places, words)
+    count, kept, _ = _common_words(indptr, indices, j, extent, rows, members, places, words)
     extent[:] = False
     for r in range(count):
         extent[members[r]] = True

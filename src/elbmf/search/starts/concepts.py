@@ -1,0 +1,113 @@
+"""Greedy concepts: formal concepts that cover most, one after the other, from below."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from elbmf.boolean.packed import unpack
+from elbmf.boolean.product import Bools, Words
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.kernels.concepts import close_concept, concept_values, remove_concept
+from elbmf.search.kernels.lines import pack_lines_into_words
+from elbmf.search.starts.base import Circumstances
+from elbmf.utils.threads import over_ranges
+from elbmf.utils.tuning import TUNING
+
+__all__ = ["Concepts", "find_concepts", "greedy_concepts"]
+
+# Ones from which a choice is worth several threads.
+_ONES_FOR_THREADS = 300_000
+
+
+class Concepts(NamedTuple):
+    """Concepts that were found one after the other."""
+
+    U: Bools
+    V: Bools
+    left: list[int]  # Ones that were uncovered at first, and after each of them
+    stopped: bool  # Whether more of them were wanted
+    uncovered: Words  # The ones that are uncovered in the end, packed by rows
+
+
+def greedy_concepts(circumstances: Circumstances) -> tuple[Bools, Bools] | None:
+    """Return the concepts that there is time for, and rows in place of the others.
+
+    Not where the packed rows would take too much memory.
+    """
+    local, k, stop = circumstances
+    if local.A.cells > TUNING.cells_for_concepts:
+        return None
+    found = find_concepts(
+        local.A, k, local.n_jobs, lambda count, left, work: stop(work), lambda: stop(0)
+    )
+    more = k - found.V.shape[0]
+    ones = np.bitwise_count(found.uncovered).sum(axis=1, dtype=np.int64)
+    rows = np.argsort(-ones, kind="stable")[:more]
+    alone = np.zeros((local.A.shape[0], rows.size), dtype=np.bool_)
+    alone[rows, np.arange(rows.size)] = True
+    V = np.vstack([found.V, unpack(found.uncovered[rows], local.A.shape[1])])
+    return np.hstack([found.U, alone]), V
+
+
+def find_concepts(
+    A: BooleanMatrix,
+    most: int | None,  # Concepts to find; all until every one is covered by default
+    n_jobs: int | None,  # Threads
+    # Told after each how many there are, how many ones are left, and the work; ends it if true
+    stop: Callable[[int, int, int], bool],
+    # Asked in between whether to give up the one that is being looked for
+    hurry: Callable[[], bool] = lambda: False,
+) -> Concepts:
+    """Find concepts until all ones are covered, or so many are found, or somebody says so.
+
+    To find one, columns are added one by one, always the one after which the concept covers most
+    uncovered ones, until none improves on that. Missing cells may be covered.
+    """
+    n, m = A.shape
+    uncovered, rows = (A.allocate((n, -(-m // 64)), np.uint64) for _ in range(2))
+    pack_lines_into_words(A.indptr, A.indices, uncovered)
+    rows[:] = uncovered
+    coverable = A
+    if A.missing is not None:
+        pack_lines_into_words(A.missing.indptr, A.missing.indices, rows)
+        coverable = BooleanMatrix.from_array(A.to_csr() + A.missing.to_csr())
+    columns = coverable.lines(1)
+    threads = n_jobs if coverable.ones >= _ONES_FOR_THREADS else 1
+    values = np.zeros(m, dtype=np.int64)
+    extents: list[Bools] = []
+    intents = []
+    left = [A.ones]
+    stopped = False
+    work = 0
+    while left[-1] and not stopped and (most is None or len(extents) < most):
+        extent = np.ones(n, dtype=np.bool_)
+        intent = np.zeros(rows.shape[1], dtype=np.uint64)
+        value = 0
+        while True:
+
+            def look(low: int, high: int, extent: Any = extent, intent: Any = intent) -> int:
+                if hurry():
+                    values[low:high] = 0
+                    return 0
+                given = (extent, intent, rows, uncovered, values)
+                its_work: int = concept_values(*columns, low, high, *given)
+                return its_work
+
+            work += sum(over_ranges(look, m, threads))
+            j = int(np.argmax(values))
+            if values[j] <= value:
+                break
+            value = int(values[j])
+            close_concept(*columns, j, extent, intent, rows)
+        if value == 0:
+            stopped = True
+            break
+        remove_concept(extent, intent, uncovered)
+        extents.append(extent)
+        intents.append(intent)
+        left.append(left[-1] - value)
+        stopped = stop(len(extents), left[-1], work)
+    V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
+    U = np.array(extents, dtype=np.bool_).reshape(-1, n).T
+    return Concepts(U, V, left, stopped, uncovered)
