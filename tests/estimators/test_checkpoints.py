@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elbmf import ELBMF, Primp, RankSearch, RoundedNMF
-from elbmf.boolean.packed import PackedFactors
 from elbmf.datasets import make_tiles
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.checkpoints import (
@@ -35,7 +34,7 @@ from elbmf.relaxation.half_step import Iterate
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.search.local import LocalSearch
-from elbmf.search.moves import Search
+from elbmf.search.population import Population, Search
 from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays
 
@@ -140,29 +139,19 @@ def test_a_search_goes_on_from_any_place(A, k, at, seed):
     generator, places = np.random.default_rng(seed), []
 
     def keep(place):
-        factors = [(each.to_bytes(), each) for each in place[:2]]
-        places.append((place, factors, generator.bit_generator.state))
+        places.append((*place.to_arrays(), generator.bit_generator.state))
 
-    def packed():
-        factors = local.pack(U, V, with_spare=True)
-        local.descend(factors)
-        return factors
-
-    with Search(local, generator, 2e7) as search:
-        expected = search.improve(packed(), keep)
+    factors = local.pack(U, V)
+    local.descend(factors)
+    with Search(local, k, generator, 2e7) as search:
+        expected = search.improve([factors], keep)
         work = search.work
     if not places:
         return
-    place, factors, state = places[round(at * (len(places) - 1))]
-    again = [
-        PackedFactors.from_bytes(data, each.shape, each.n_slots, each.cost, each.spare)
-        for data, each in factors
-    ]
-    if place.best is place.current:
-        again[1] = again[0]
+    facts, arrays, state = places[round(at * (len(places) - 1))]
     generator.bit_generator.state = state
-    with Search(local, generator, 2e7) as search:
-        found = search.improve(place._replace(best=again[0], current=again[1]))
+    with Search(local, k, generator, 2e7) as search:
+        found = search.improve(Population.from_arrays(json.loads(json.dumps(facts)), arrays))
         assert search.work == work
     assert found.cost == expected.cost
     for one, other in zip(found.to_arrays(), expected.to_arrays(), strict=True):

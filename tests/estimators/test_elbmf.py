@@ -375,11 +375,10 @@ def test_no_stage_costs_more_than_the_one_before(name, n_init, extra_weight):
     model = ELBMF(
         4, n_init=n_init, max_iter=20, effort=0.1, extra_weight=extra_weight, random_state=0
     ).fit(X)
-    assert list(model.stages_) == ["rounding", "refinement", "reduction", "recombination", "search"]
+    # Only a run with more components is reduced, after which it may cost more.
+    assert [*model.stages_] == ["rounding", "refinement", "search"]
     costs = list(model.stages_.values())
-    # The reduction leaves fewer components, which may cost more.
-    assert costs[0] >= costs[1]
-    assert costs[2:] == sorted(costs[2:], reverse=True)
+    assert costs == sorted(costs, reverse=True)
     weights = Weights.of(extra_weight, X.shape)
     factors = model.membership_, model.components_
     assert costs[-1] == naive.cost(DATA[name], *factors, weights, missing)

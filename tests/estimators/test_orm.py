@@ -49,7 +49,7 @@ def sampled(A, U, V, lam, prior, seed, side, missing=None, *, by_counts, cut=0):
         share_cells(component_bits, overlaps)
     data = Side(local.lines[side], pack(np.ascontiguousarray(others)), component_bits, overlaps)
     odds = Odds(lam, math.log(prior) - math.log1p(-prior), seed, 7, side)
-    workspace = Workspace.of(component_bits, with_overlaps=False)
+    workspace = Workspace.of(component_bits)
     wrong = sum(
         sample_lines(data, low, high, odds, local.prices, memberships, workspace)
         for low, high in ((cut, mine.shape[0]), (0, cut))

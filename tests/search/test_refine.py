@@ -14,8 +14,12 @@ from elbmf.errors import InputError
 from elbmf.kernels import bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search import local as module
-from elbmf.search.kernels import moves
-from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
+from elbmf.search.kernels.coordinate_descent import (
+    clear,
+    count_uncovered,
+    drop_costs,
+    share_cells,
+)
 from elbmf.search.kernels.lines import line_costs
 from elbmf.search.local import LocalSearch, agree, describe, refine
 from strategies import boolean_arrays, boolean_factors, examples, kinds_of_starts, starts, weights
@@ -176,7 +180,7 @@ def test_the_cost_is_kept_up_to_date(case, weights):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "_ONES_FOR_THREADS", ones_for_threads)
             local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
-            factors = local.pack(U, V, with_spare=True)
+            factors = local.pack(U, V)
             assert factors.cost == naive.cost(A, U, V, weights, missing)
             local.descend(factors)
             assert factors.cost == naive.cost(A, *factors.to_arrays(), weights, missing)
@@ -220,21 +224,15 @@ def test_rows_of_refined_factors_are_as_described(case, weights):
 @given(case=boolean_factors(max_components=140))
 def test_packed_factors_hold_both_directions(case):
     _, U, V = case
-    for with_spare in (False, True):
-        factors = PackedFactors.from_arrays(U, V, 0, with_spare=with_spare)
-        assert_same_factors(factors.to_arrays(), (U, V))
-        assert factors.n_slots == U.shape[1] + with_spare
-        assert factors.spare == (U.shape[1] if with_spare else -1)
-        np.testing.assert_array_equal(factors.used()[: U.shape[1]], U.any(axis=0) & V.any(axis=1))
-        assert not factors.used()[U.shape[1] :].any()
-        for side, factor in enumerate((U, V.T)):
-            lines, k = factor.shape
-            members = unpack(factors.bits.memberships[side], k + with_spare)
-            np.testing.assert_array_equal(members[:, :k], factor)
-            np.testing.assert_array_equal(
-                unpack(factors.bits.component_bits[side], lines)[:k], factor.T
-            )
-            assert factors.bits.pending[side].all()
+    factors = PackedFactors.from_arrays(U, V, 0)
+    assert_same_factors(factors.to_arrays(), (U, V))
+    assert factors.n_slots == U.shape[1]
+    np.testing.assert_array_equal(factors.used(), U.any(axis=0) & V.any(axis=1))
+    for side, factor in enumerate((U, V.T)):
+        lines, k = factor.shape
+        np.testing.assert_array_equal(unpack(factors.bits.memberships[side], k), factor)
+        np.testing.assert_array_equal(unpack(factors.bits.component_bits[side], lines), factor.T)
+        assert factors.bits.pending[side].all()
 
 
 @given(X=boolean_arrays(columns=st.integers(1, 200)), data=st.data())
@@ -279,7 +277,7 @@ def test_uncovered_ones_are_counted(case, data):
     for axis in (0, 1):
         counts = np.full(A.shape[axis], -1)
         low = data.draw(st.integers(0, counts.size))
-        moves.count_uncovered(
+        count_uncovered(
             local.lines[axis], low, counts.size, memberships[axis], memberships[1 - axis], counts
         )
         np.testing.assert_array_equal(counts[low:], missed.sum(axis=1 - axis)[low:])
@@ -312,3 +310,20 @@ def test_cells_that_components_share(V):
     overlaps = np.empty((V.shape[0], V.shape[0]), dtype=np.int64)
     share_cells(pack(V), overlaps)
     np.testing.assert_array_equal(overlaps, V.astype(int) @ V.T.astype(int))
+
+
+@given(case=starts(components=st.integers(1, 70)), data=st.data())
+def test_a_cleared_component_is_empty_and_its_lines_are_pending(case, data):
+    A, missing, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), None, 1)
+    factors = local.pack(U, V)
+    for pending in factors.bits.pending:
+        pending[:] = False
+    l = data.draw(st.integers(0, U.shape[1] - 1))
+    clear(factors.bits, l)
+    rest = np.arange(U.shape[1]) != l
+    for ours, expected in zip(factors.to_arrays(), (U * rest, V * rest[:, None]), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    np.testing.assert_array_equal(unpack(factors.bits.memberships[0], rest.size), U * rest)
+    np.testing.assert_array_equal(factors.bits.pending[0], U[:, l])
+    np.testing.assert_array_equal(factors.bits.pending[1], V[l])

@@ -21,7 +21,8 @@ class FittedFactors:
     n_iter : int
         Epochs, sweeps or passes it took.
     stop_reason : str
-        Why it ended; ``"callback"`` if the callback asked for that.
+        Why it ended; ``"callback"`` if the callback asked for that, ``"interrupted"`` if somebody
+        pressed Ctrl-C.
     history : dict of str to ndarray
         Figures of each iteration.
     stages : dict of str to int
@@ -31,6 +32,8 @@ class FittedFactors:
         What each run led to, where there are several.
     cost : int
         What the factors cost, where that is known.
+    bound : int
+        What no factors with as many components cost less than, as far as that is known.
     """
 
     U: Bools
@@ -41,8 +44,9 @@ class FittedFactors:
     stages: dict[str, int] = field(default_factory=dict)
     run_losses: list[int] = field(default_factory=list)
     cost: int = 0
+    bound: int = 0
 
     @property
     def was_stopped(self) -> bool:
-        """Whether the callback ended it."""
-        return self.stop_reason == "callback"
+        """Whether somebody ended it before its time: the callback, or Ctrl-C."""
+        return self.stop_reason in ("callback", "interrupted")

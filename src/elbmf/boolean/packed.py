@@ -38,18 +38,11 @@ class PackedFactors:
     shape: tuple[int, int]  # Rows and columns of the product
     bits: Bits  # The factors, and what the local search still has to look at
     cost: int  # What the factors cost, kept up to date by the local search
-    # A component that is empty and not counted, for moves to fill; -1 when there is none
-    spare: int = -1
 
     @classmethod
-    def from_arrays(
-        cls, U: Bools, V: Bools, cost: int, *, with_spare: bool = False
-    ) -> "PackedFactors":
+    def from_arrays(cls, U: Bools, V: Bools, cost: int) -> "PackedFactors":
         """Pack a pair of Boolean factors; everything is still to be looked at."""
         shape = (U.shape[0], V.shape[1])
-        if with_spare:
-            U = np.hstack([U, np.zeros((shape[0], 1), dtype=np.bool_)])
-            V = np.vstack([V, np.zeros((1, shape[1]), dtype=np.bool_)])
         rows = pack(U)
         bits = Bits(
             memberships=(rows, pack(V.T)),
@@ -57,14 +50,11 @@ class PackedFactors:
             pending=(np.ones(shape[0], dtype=np.bool_), np.ones(shape[1], dtype=np.bool_)),
             stale=np.zeros((2, rows.shape[1]), dtype=np.uint64),
         )
-        return cls(shape, bits, cost, U.shape[1] - 1 if with_spare else -1)
+        return cls(shape, bits, cost)
 
     def to_arrays(self) -> tuple[Bools, Bools]:
-        """Return U and V as Boolean arrays, without the spare."""
-        counted = np.arange(self.bits.component_bits[0].shape[0]) != self.spare
-        U, V = (
-            unpack(self.bits.component_bits[axis][counted], self.shape[axis]) for axis in (0, 1)
-        )
+        """Return U and V as Boolean arrays."""
+        U, V = (unpack(self.bits.component_bits[axis], self.shape[axis]) for axis in (0, 1))
         return np.ascontiguousarray(U.T), V
 
     def to_bytes(self) -> NDArray[np.uint8]:
@@ -73,12 +63,11 @@ class PackedFactors:
 
     @classmethod
     def from_bytes(
-        cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int, spare: int
+        cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int
     ) -> "PackedFactors":
         """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow."""
         U, V = np.zeros((shape[0], n_slots), np.bool_), np.zeros((n_slots, shape[1]), np.bool_)
         factors = cls.from_arrays(U, V, cost)
-        factors.spare = spare
         for array in factors._arrays():
             array.reshape(-1).view(np.uint8)[:] = data[: array.nbytes]
             data = data[array.nbytes :]
@@ -90,7 +79,7 @@ class PackedFactors:
 
     @property
     def n_slots(self) -> int:
-        """Number of components, with the spare."""
+        """Number of components."""
         return self.bits.component_bits[0].shape[0]
 
     @property

@@ -18,7 +18,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Stepper
 from elbmf.ranks.step_folder import StepFolder, remove_steps
 from elbmf.search.local import LocalSearch
-from elbmf.search.moves import Search
+from elbmf.search.population import Search
 from elbmf.utils.tuning import TUNING
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Refit:
         fitted = model._factorize(self.A, generator)
         self.n_iter += fitted.n_iter
         factors = finished_factors(model, self.A, fitted)
+        if fitted.stop_reason == "interrupted":
+            raise KeyboardInterrupt
         if fitted.was_stopped:
             raise _Stopped(factors)
         return factors
@@ -83,37 +85,28 @@ class WarmStarts(Stepper):
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Drop the least useful components, let the others adapt, and search a little."""
         with self._search(rank, generator) as search:
-            reduced = search.reduce(self._packed(factors, factors.rank), rank)
-            return _unpacked(search.improve(reduced))
+            return _unpacked(search.improve([search.reduce(self._packed(factors))]))
 
     def grow(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors:
         """Seed components on what is uncovered, and search a little."""
         with self._search(rank, generator) as search:
-            return _unpacked(search.improve(self._packed(factors, rank)))
+            return _unpacked(search.improve([self._packed(factors)]))
 
     def polish(self, found: Sequence[Factors], generator: np.random.Generator) -> Factors:
-        """Recombine what was found at a rank, and search on from there."""
-        best = min(found, key=lambda factors: factors.cost)
-        rank = best.rank
+        """Search on from all that was found at a rank."""
+        rank = found[0].rank
         work = max(TUNING.share_of_polish * self._work(rank), self._least_polish)
-        with Search(self._local, generator, work) as search:
-            start = self._packed(best, rank)
-            if len(found) > 1:
-                parents = [self._local.pack(factors.U, factors.V) for factors in found]
-                start = min(start, search.recombine(parents, rank), key=lambda each: each.cost)
-            polished = search.improve(start)
+        with Search(self._local, rank, generator, work) as search:
+            polished = search.improve([self._packed(factors) for factors in found])
         self._local.settle(polished)
         return _unpacked(polished)
 
     def _search(self, rank: int, generator: np.random.Generator) -> Search:
-        return Search(self._local, generator, TUNING.share_of_step * self._work(rank))
+        return Search(self._local, rank, generator, TUNING.share_of_step * self._work(rank))
 
-    def _packed(self, factors: Factors, rank: int) -> PackedFactors:
-        """Pack factors, with empty components up to a rank, and let them adapt."""
-        (n, k), m = factors.U.shape, factors.V.shape[1]
-        U, V = np.zeros((n, rank), dtype=np.bool_), np.zeros((rank, m), dtype=np.bool_)
-        U[:, :k], V[:k] = factors.U, factors.V
-        packed = self._local.pack(U, V, with_spare=True)
+    def _packed(self, factors: Factors) -> PackedFactors:
+        """Pack factors, and let them adapt."""
+        packed = self._local.pack(factors.U, factors.V)
         self._local.descend(packed)
         return packed
 

@@ -200,6 +200,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 self._warn_if_too_many(A)
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted)
+        if fitted.stop_reason == "interrupted":
+            raise KeyboardInterrupt
         return self.membership_.copy()
 
     def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:

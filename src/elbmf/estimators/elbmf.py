@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -36,7 +37,8 @@ from elbmf.relaxation.rounding import project, round_by_loss
 from elbmf.relaxation.schedules import Annealed, Schedule
 from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
-from elbmf.search.portfolio import Portfolio, planned_runs, search_work
+from elbmf.search.portfolio import Portfolio, planned_runs, runs_within, search_work
+from elbmf.utils.alarm import Alarm
 from elbmf.utils.constraints import Interval, Options, StrOptions
 from elbmf.utils.late import imported
 from elbmf.utils.seeds import generator_of
@@ -92,7 +94,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         same effort always ends at the same place.
     time_limit : float, optional
         Seconds, from the beginning of the fit, until which to search, in place of ``effort``. The
-        relaxation is not cut short. How far the search gets then depends on the machine.
+        relaxation gets a part of them. How far the search gets then depends on the machine.
     refine : bool, default=True
         Improve the rounded factors by Boolean local search, never for the worse. Without it, the
         factors are those of the paper's algorithm alone.
@@ -152,9 +154,12 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
-        ``"reduction"`` (to the components asked for, where a run had more),
-        ``"recombination"`` (of all runs, with single rows and columns) and ``"search"``. It is
+        ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
+    lower_bound_ : int
+        What no factors with as many components cost less than: where it is as much as the last of
+        the stages, these are proven to be the best. For up to three components on small tables; 0
+        elsewhere.
 
     Notes
     -----
@@ -220,6 +225,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         fitted = self._found(A, generator)
+        self.lower_bound_ = fitted.bound
         self._warn_unless_boolean(fitted)
         return fitted
 
@@ -237,32 +243,53 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
             with naming_checkpoint(self.checkpoint):
                 self._relax(A, generator, session, partial(refined_on_cluster, self))
             return _best(session.runs)
-        local = LocalSearch(A, weights, self._threads) if self.refine else None
+        local: LocalSearch | None = None
 
         def rounded(A: BooleanMatrix, relaxed: Relaxed, began: float) -> FittedFactors:
             fitted = _rounded(relaxed, local)
             fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
             return fitted
 
-        self._relax(A, generator, session, rounded)
-        if local is None:
-            best = _best(session.runs)
+        if self.refine:
+            with Alarm(self._deadline(session)) as alarm:
+                local = LocalSearch(A, weights, self._threads, alarm)
+                best = self._searched(local, generator, session, rounded)
         else:
-            portfolio = Portfolio(
-                local,
-                self._rank,
-                generator,
-                search_work(A, self._rank, self.max_iter, self.effort),
-                session.began,
-                self.time_limit,
-                self._tell,
-            )
-            if session.runs[-1].was_stopped:
-                best = portfolio.make_do(_best(session.runs))
-            else:
-                best = portfolio.improve(session.runs, session)
-        _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
+            self._relax(A, generator, session, rounded)
+            best = _best(session.runs)
+        if best.stop_reason != "interrupted":
+            _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
         return best
+
+    def _deadline(self, session: Session) -> float:
+        """Return when to end in any case, as of `time.perf_counter`."""
+        return np.inf if self.time_limit is None else session.began + self.time_limit
+
+    def _searched(
+        self,
+        local: LocalSearch,
+        generator: np.random.Generator,
+        session: Session,
+        rounded: Callable[[Any, Relaxed, float], FittedFactors],
+    ) -> FittedFactors:
+        """Search on from quick starts and from what the relaxation finds."""
+        A, runs = local.A, session.runs
+        work = partial(search_work, A, self._rank, self.max_iter)
+        works = work(self.effort), work(1.0)
+        given = (local, self._rank, generator, *works, session.began, self._tell)
+        with Portfolio(*given) as portfolio:
+            try:
+                portfolio.begin()
+                for run in runs[len(session.reduced) :]:
+                    portfolio.take(run)
+                self._relax(A, generator, session, rounded, portfolio)
+                if runs and runs[-1].was_stopped:
+                    return portfolio.make_do(_best(runs), "callback")
+                return portfolio.improve(runs, session)
+            except KeyboardInterrupt:
+                if not portfolio.found:
+                    raise
+                return portfolio.make_do(_best(runs) if runs else None, "interrupted")
 
     def _relax(
         self,
@@ -270,9 +297,13 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         generator: np.random.Generator,
         session: Session,
         rounded: Callable[[Any, Relaxed, float], FittedFactors],
+        portfolio: Portfolio | None = None,  # What is told of each, and searches on from there
     ) -> None:
         """Do the runs that the session has not seen yet, and round what each leads to."""
         weights, relaxer, plan = self._weights(A.shape), self._relaxer, self._plan(A)
+        deadline = np.inf if portfolio is None else self._deadline(session)
+        if deadline < np.inf:
+            plan = runs_within(A, plan, deadline - time.perf_counter())
         with relaxer.open(A, weights.relaxed) as engine:
             for run, (k, epochs) in islice(enumerate(plan, start=1), len(session.runs), None):
                 if session.runs_are_over:
@@ -288,8 +319,12 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     run=run,
                     runs=len(plan),
                     at_random=self._starts_at_random(A, run),
+                    deadline=deadline,
+                    best=lambda: None if portfolio is None else portfolio.least,
                 )
                 session.keep_run(rounded(A, relaxed, session.began))
+                if portfolio is not None and not session.runs[-1].was_stopped:
+                    portfolio.take(session.runs[-1])
 
     def _starts_at_random(self, A: BooleanMatrix, run: int) -> bool:
         """Whether a run may not start from singular vectors."""
@@ -331,9 +366,12 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
         if fitted.was_stopped:
             return fitted
-        local = LocalSearch(A, self._weights(A.shape), self._threads)
-        factors = local.pack(fitted.U, fitted.V)
-        local.settle(factors)
+        # What is above a time limit is the last word on each row, which is worth a little more.
+        late = TUNING.beyond_time_limit * (np.inf if self.time_limit is None else self.time_limit)
+        with Alarm(time.perf_counter() + late) as alarm:
+            local = LocalSearch(A, self._weights(A.shape), self._threads, alarm)
+            factors = local.pack(fitted.U, fitted.V)
+            local.settle(factors)
         before, (fitted.U, fitted.V) = (fitted.U, fitted.V), factors.to_arrays()
         if fitted.stages:
             fitted.stages["search"] = factors.cost

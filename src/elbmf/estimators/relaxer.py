@@ -6,7 +6,9 @@ with trace, stop rule, checkpoints and callback, is here.
 
 import logging
 import os
+import time
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -169,6 +171,8 @@ class Relaxer:
         run: int = 1,
         runs: int = 1,
         at_random: bool = False,  # Whether no other start will do, unless one was given
+        deadline: float = np.inf,  # When to end in any case, as of `time.perf_counter`
+        best: Callable[[], int | None] = lambda: None,  # What the best Boolean factors cost by now
     ) -> Relaxed:
         """Iterate from one start until the stop rule or the callback says so."""
         method, schedule = self.method, self.schedule.over(epochs)
@@ -193,11 +197,14 @@ class Relaxer:
             trace.record(state)
             reason = stop(state)
             progress = (run - 1 + state.iteration / epochs) / runs
-            stopped = method._tell(replace(state, run=run, runs=runs, progress=progress))
+            report = replace(state, run=run, runs=runs, progress=progress, best=best())
+            stopped = method._tell(report)
             if reason is None:
                 session.keep_epoch(state, trace, stop, at_once=stopped)
             if stopped:
                 reason = "callback"
+            elif reason is None and time.perf_counter() > deadline:
+                reason = "time_limit"
             if reason is not None:
                 break
         assert reason is not None  # the loop above has no other end

@@ -25,7 +25,7 @@ from elbmf.relaxation.half_step import Iterate, Rows
 from elbmf.relaxation.palm import State
 from elbmf.relaxation.stopping import StopRule
 from elbmf.relaxation.trace import Trace
-from elbmf.search.moves import SearchPosition
+from elbmf.search.population import Population
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
@@ -115,7 +115,7 @@ class Session:
         self._epochs: dict[str, Any] | None = None
         self._iterates: dict[str, Rows] = {}
         # Which run the search goes on from, and where it is, if it had begun
-        self.place: tuple[int, SearchPosition] | None = None
+        self.place: tuple[int, Population] | None = None
         # What the finished runs have led to, each with its cost
         self.runs: list[FittedFactors] = []
         # What they were refined and reduced to, those of them that were
@@ -203,13 +203,13 @@ class Session:
         self,
         run: int,  # Position of the run that the search goes on from
         epoch: float,  # About the work of an epoch
-    ) -> Callable[[SearchPosition], None] | None:
+    ) -> Callable[[Population], None] | None:
         """Return what keeps the place of a search, after as much work as epochs are kept after."""
         if self._folder is None:
             return None
         due = -np.inf
 
-        def keep(place: SearchPosition) -> None:
+        def keep(place: Population) -> None:
             nonlocal due
             self.place, self._state = (run, place), self._generator.bit_generator.state
             self.reduced = []
@@ -247,10 +247,11 @@ class Session:
         if self._folder is None:
             return
         found = [*self.runs, *([self.result] if self.result else [])]
-        packed = self.reduced
+        packed, place = self.reduced, None
+        population: dict[str, NDArray[Any]] = {}
         if self.place is not None:
-            best, current = self.place[1][:2]
-            packed = [best] if current is best else [best, current]
+            numbers, population = self.place[1].to_arrays()
+            place = [self.place[0], numbers]
         facts: dict[str, Any] = {
             "finished": self.result is not None,
             "seconds": time.perf_counter() - self.began,
@@ -259,12 +260,12 @@ class Session:
             "runs": [_facts(fitted) for fitted in found],
             "work": self.work,
             "packed": [
-                {name: getattr(each, name) for name in ("shape", "n_slots", "cost", "spare")}
+                {name: getattr(each, name) for name in ("shape", "n_slots", "cost")}
                 for each in packed
             ],
-            "place": None if self.place is None else [self.place[0], *self.place[1][2:]],
+            "place": place,
         }
-        arrays = dict(self._iterates)
+        arrays = {**self._iterates, **population}
         if found:
             arrays["runs"] = np.concatenate([factors_to_bytes(each.U, each.V) for each in found])
         if packed:
@@ -295,7 +296,10 @@ class Session:
         self._state = self._generator.bit_generator.state = facts["generator"]
         self._epochs = facts["epochs"]
         bits, words = (np.asarray(arrays.pop(name, ())) for name in ("runs", "packed"))
-        self._iterates = arrays
+        if facts["place"] is not None:
+            run, numbers = facts["place"]
+            self.place = (run, Population.from_arrays(numbers, arrays))
+        self._iterates = {} if self.place else arrays
         found, packed = [], []
         for noted in facts["runs"]:
             fitted, bits = _fitted(noted, bits)
@@ -307,11 +311,7 @@ class Session:
             (self.result,) = found
         else:
             self.runs = found
-        if facts["place"] is not None:
-            run, *rest = facts["place"]
-            self.place = (run, SearchPosition(packed[0], packed[-1], *rest))
-        else:
-            self.reduced, self.work = packed, facts["work"]
+        self.reduced, self.work = packed, facts["work"]
         _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))
 
 
@@ -325,6 +325,7 @@ def _facts(fitted: FittedFactors) -> dict[str, Any]:
         "stages": fitted.stages,
         "run_losses": fitted.run_losses,
         "cost": fitted.cost,
+        "bound": fitted.bound,
     }
 
 

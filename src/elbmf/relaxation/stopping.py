@@ -13,7 +13,7 @@ _NO_GROWTH = 1e-4
 # A gap above this is never called Boolean, whatever the tolerance for the loss.
 _NEXT_TO_BOOLEAN = 1e-3
 
-StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback"]
+StopReason = Literal["boolean", "settled", "stalled", "max_iter", "callback", "time_limit"]
 
 
 @dataclass

@@ -1,7 +1,9 @@
 """The search for better Boolean factors, after the relaxation.
 
-``local`` improves every row and column by coordinate descent (refinement), ``moves`` re-seeds,
-splits and recombines components, ``portfolio`` pools the runs of a fit and searches on from there,
-``on_cluster`` refines where the data lies on the workers of a cluster, ``online`` learns from rows
-that pass by once.
+``starts`` are quick ways to components. ``local`` improves every row and column by coordinate
+descent (refinement). ``climber`` exchanges, splits and seeds components, ``population`` crosses
+what climbed, ``exact`` proves that there is nothing better, where there are few components.
+``portfolio`` leads from the starts and the runs of a fit through all of this. ``on_cluster``
+refines where the data lies on the workers of a cluster, ``online`` learns from rows that pass by
+once.
 """

@@ -20,7 +20,7 @@ from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import address_of
 from elbmf.kernels.sets import Bits
 from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
-from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
+from elbmf.search.kernels.coordinate_descent import descend, share_cells
 from elbmf.search.kernels.lines import (
     Effort,
     Lines,
@@ -29,12 +29,13 @@ from elbmf.search.kernels.lines import (
     line_costs,
     pack_lines_into_words,
 )
-from elbmf.search.kernels.moves import Addresses, Move, Trial, attempt, clear
 from elbmf.search.kernels.rows import Prices, Workspace
+from elbmf.utils.alarm import Alarm
 from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
 
 __all__ = [
+    "FEW_TURNS",
     "MOST_TURNS",
     "NODES",
     "NODES_AT_LAST",
@@ -52,6 +53,9 @@ NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
 MOST_TURNS = TUNING.most_turns
 _PACKED_DENSITY = TUNING.packed_density
 
+FEW_TURNS = TUNING.few_turns
+"""Turns of a descent in which most is gained."""
+
 # Indices that change their type at a time.
 _CONVERTED_AT_ONCE = 1 << 22
 
@@ -67,41 +71,44 @@ class LocalSearch:
         A: BooleanMatrix,  # The data; missing cells count for nothing
         weights: Weights | None = None,  # What the two kinds of error cost
         n_jobs: int | None = None,  # Threads. All cores by default; no result depends on it.
+        alarm: Alarm | None = None,  # After it, no line is looked at any more
     ) -> None:
         self.A = A
         self.weights = weights or Weights()
         self.n_jobs = n_jobs
+        self.alarm = alarm or Alarm()
         self.nodes = NODES
+        self.terrain: Any = None  # The data as climbers want it, once they have asked for it
         self.lines = (lines_of(A, 0), lines_of(A, 1))
         self.prices = Prices(self.weights.missed, self.weights.extra)
 
     @cached_property
-    def _addresses(self) -> Addresses:
-        """Where the kernels are that others call, compiled for this data."""
+    def _address(self) -> int:
+        """Where the kernel is that improves lines, compiled for this data."""
         no = np.zeros((1, 1), dtype=np.bool_)
         bits = PackedFactors.from_arrays(no, no, 0).bits
-        workspaces = self.workspaces(bits)
+        workspace = self.workspaces(bits)[0]
         others, mask = bits.memberships[1], bits.stale[0]
-        side = Side(self.lines[0], others, others, workspaces[0].overlaps)
-        mine = (self.prices, Effort(0), others, bits.pending[0], workspaces[0])
-        costs = np.zeros(1, dtype=np.int64)
-        return Addresses(
-            address_of(improve_lines, side, 0, 0, mask, mask, *mine),
-            address_of(drop_costs, self.lines, bits, 0, self.prices, costs, workspaces),
-        )
+        side = Side(self.lines[0], others, others, workspace.overlaps)
+        mine = (self.prices, Effort(0), others, bits.pending[0], workspace)
+        return address_of(improve_lines, side, 0, 0, mask, mask, *mine)
 
     def workspaces(self, bits: Bits) -> tuple[Workspace, Workspace]:
         """Make buffers for the rows and for the columns, for one thread."""
         rows, columns = (
-            Workspace.of(bits.component_bits[1 - axis], with_overlaps=not lines.words.size)
+            Workspace.of(
+                bits.component_bits[1 - axis],
+                with_overlaps=not lines.words.size,
+                alarm=self.alarm.flag,
+            )
             for axis, lines in enumerate(self.lines)
         )
         return rows, columns
 
-    def pack(self, U: Bools, V: Bools, *, with_spare: bool = False) -> PackedFactors:
+    def pack(self, U: Bools, V: Bools) -> PackedFactors:
         """Pack Boolean factors and count what they cost."""
         cost = cover(self.A, U, V, self.n_jobs).cost(self.weights)
-        return PackedFactors.from_arrays(U, V, cost, with_spare=with_spare)
+        return PackedFactors.from_arrays(U, V, cost)
 
     def descend(self, factors: PackedFactors, most_turns: int | None = None) -> int:
         """Let U and V take turns until neither changes, or for so many; return what that took.
@@ -111,10 +118,10 @@ class LocalSearch:
         most_turns = MOST_TURNS if most_turns is None else most_turns
         effort = Effort(self.nodes)
         if self.A.ones < _ONES_FOR_THREADS:
-            trial = Trial.of(factors.bits)
-            _, gained, work = self.attempt(trial, factors.spare, Move(0), effort, most_turns, False)
-            factors.cost -= gained
-            return work
+            workspaces = self.workspaces(factors.bits)
+            given = (self._address, self.lines, factors.bits, factors.every, self.prices, effort)
+            factors.cost -= int(descend(*given, 0, most_turns, workspaces))
+            return work_in(workspaces)
         work = 0
         negligible = negligible_gain(self.A, factors.n_slots)
         quiet = 0
@@ -125,34 +132,6 @@ class LocalSearch:
             if quiet == 2 or (not changed and turn > 0):
                 break
         return work
-
-    def attempt(
-        self, trial: Trial, spare: int, move: Move, effort: Effort, turns: int, quick: bool
-    ) -> tuple[int, int, int]:
-        """Make a move, see the kernel of that name; return the spare, the gain and the work."""
-        workspaces = self.workspaces(trial.bits)
-        given = (self._addresses, self.lines, trial, spare, move, self.prices, effort)
-        spare, gained = attempt(*given, turns, quick, workspaces)
-        return int(spare), int(gained), work_in(workspaces)
-
-    def shrink(self, U: Bools, V: Bools, count: int) -> tuple[Bools, Bools, int]:
-        """Drop components, each time the least useful as it stands, until so many are left.
-
-        Returns the factors, and what it took.
-        """
-        factors = self.pack(U, V)
-        bits, workspaces = factors.bits, self.workspaces(factors.bits)
-        costs = np.empty(factors.n_slots, dtype=np.int64)
-        used = factors.used()
-        for _ in range(int(used.sum()) - count):
-            drop_costs(self.lines, bits, -1, self.prices, costs, workspaces)
-            left = np.flatnonzero(used)
-            worst = int(left[np.argmin(costs[left])])
-            used[worst] = False
-            clear(bits, worst)
-        U, V = factors.to_arrays()
-        kept = np.argsort(~used, kind="stable")[:count]
-        return U[:, kept], V[kept], work_in(workspaces)
 
     def settle(self, factors: PackedFactors) -> None:
         """Descend to where each row of U is what a new row would get, unless it has better."""
@@ -186,7 +165,7 @@ class LocalSearch:
         side = Side(lines, bits.memberships[1 - axis], component_bits, overlaps)
 
         def improve(low: int, high: int) -> tuple[int, Workspace]:
-            workspace = Workspace.of(component_bits, with_overlaps=False)
+            workspace = Workspace.of(component_bits, alarm=self.alarm.flag)
             mine = (bits.memberships[axis], bits.pending[axis], workspace)
             gained = improve_lines(
                 side, low, high, free, bits.stale[axis], self.prices, effort, *mine
@@ -323,7 +302,7 @@ def _described(A: BooleanMatrix, V: Bools, weights: Weights, n_jobs: int | None)
             effort,
             memberships,
             pending,
-            Workspace.of(component_bits, with_overlaps=False),
+            Workspace.of(component_bits),
         ),
         A.shape[0],
         n_jobs,

@@ -186,7 +186,7 @@ def _improve(
     every = np.full_like(stale, ~np.uint64(0))
     if work.lines.words.size:
         overlaps = np.empty((0, 0), dtype=np.int64)
-    workspace = Workspace.of(component_bits, with_overlaps=False)
+    workspace = Workspace.of(component_bits)
     gained = improve_lines(
         Side(work.lines, others, component_bits, overlaps),
         0,

@@ -17,7 +17,7 @@ from elbmf.boolean.product import Bools, boolean_product, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.kernels.votes import count_votes
 from elbmf.search.local import LocalSearch, describe
-from elbmf.search.moves import Search
+from elbmf.search.population import Search
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["Review", "RowSample", "Stream"]
@@ -106,14 +106,14 @@ class Review:
         at_hand = (describe(A, V, self.weights, self.n_jobs), V) if V.any() else None
         if at_hand is not None and V.shape[0] == k and local.pack(*at_hand).cost == 0:
             return V
-        with Search(local, generator, self.work(A)) as search:
+        with Search(local, k, generator, self.work(A)) as search:
             found = [self.relax(A, generator)] if relaxing else []
             if at_hand is not None:
                 found.append(at_hand)
                 if V.shape[0] == k:
-                    factors = local.pack(*at_hand, with_spare=True)
+                    factors = local.pack(*at_hand)
                     local.descend(factors)
-                    found.append(search.improve(factors).to_arrays())
+                    found.append(search.improve([factors]).to_arrays())
             if not sample.is_whole:
                 found = [self._those_that_pay(A, U, V) for U, V in found]
             factors_found = [local.pack(U, V) for U, V in found if V.shape[0]]
@@ -123,7 +123,7 @@ class Review:
             if any(factors.n_slots < k for factors in parents) or not parents:
                 parents.append(local.pack(*_longest_columns(A, k)))
             contenders = [factors for factors in factors_found if factors.n_slots <= k]
-            contenders.append(search.recombine(parents, k))
+            contenders.append(search.reduce(*parents))
         best = min(contenders, key=lambda factors: factors.cost).to_arrays()[1]
         return np.pad(best, ((0, k - best.shape[0]), (0, 0)))
 

@@ -1,27 +1,32 @@
-"""The runs of a fit, pooled: which runs to make, and what to make of them.
+"""The starts of a fit, and the search on from them.
 
-Each run of the relaxation ends in Boolean factors. They are refined, reduced to the components that
-are asked for, and recombined, with single rows and columns beside them; from the best of that the
-search goes on (`elbmf.search.moves`) until its work or its time is used up.
+Starts are ways to get at components: quick ones (`elbmf.search.starts`), after which there is a
+result, and the runs of the relaxation. What they lead to is refined, reduced to the components that
+are asked for, and becomes a population (`elbmf.search.population`), which is improved until its
+work or its time is used up.
 """
 
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
-from elbmf.search.moves import Search, SearchPosition, make_do, single_lines
+from elbmf.search.population import Population, Search
+from elbmf.search.starts import STARTS, Circumstances, Start
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["Memory", "Portfolio", "epoch_work", "planned_runs", "search_work"]
+__all__ = ["Memory", "Portfolio", "epoch_work", "planned_runs", "runs_within", "search_work"]
+
+T = TypeVar("T")
 
 
 def planned_runs(
@@ -45,6 +50,18 @@ def planned_runs(
     return [(k, math.ceil(share)), (more, math.ceil(share / TUNING.overshoot))]
 
 
+def runs_within(
+    A: BooleanMatrix,
+    runs: list[tuple[int, int]],  # Components and epochs of each
+    seconds: float,
+) -> list[tuple[int, int]]:
+    """Shorten runs so that they take a part of the time; leave out what would be too short."""
+    whole = sum(epochs * epoch_work(A, k) for k, epochs in runs)
+    share = min(1.0, TUNING.relaxation_in_time * seconds * 1e9 / whole)
+    shortened = [(k, math.ceil(share * epochs)) for k, epochs in runs]
+    return [(k, epochs) for k, epochs in shortened if epochs >= TUNING.fewest_epochs]
+
+
 def epoch_work(A: BooleanMatrix, k: int) -> float:
     """Estimate what an epoch takes, about in nanoseconds."""
     ones = min(A.ones, A.cells / 8)
@@ -53,7 +70,10 @@ def epoch_work(A: BooleanMatrix, k: int) -> float:
 
 def search_work(A: BooleanMatrix, k: int, epochs: int, effort: float) -> float:
     """Estimate what the search of a fit may take, about in nanoseconds."""
-    return effort * TUNING.search_to_relaxation * epochs * epoch_work(A, k)
+    epoch = epoch_work(A, k)
+    work = TUNING.search_to_relaxation * epochs * epoch
+    more = TUNING.more_search * work * (1 - TUNING.epoch / epoch)
+    return effort * (work + min(more, TUNING.most_more_search))
 
 
 class Memory(Protocol):
@@ -62,96 +82,241 @@ class Memory(Protocol):
     reduced: list[PackedFactors]
     work: int
     # Which run the search goes on from, and where it is, if it had begun
-    place: tuple[int, SearchPosition] | None
+    place: tuple[int, Population] | None
 
     def keep_reduced(self, factors: PackedFactors, work: int) -> None:
         """Keep what another run was reduced to, after so much work."""
 
-    def keeper(self, run: int, epoch: float) -> Callable[[SearchPosition], None] | None:
+    def keeper(self, run: int, epoch: float) -> Callable[[Population], None] | None:
         """Return what keeps the place of a search, about every so many epochs."""
 
     def write(self) -> None:
         """Keep all there is, now."""
 
 
-@dataclass
 class Portfolio:
-    """Runs of one fit, and the search on from them."""
+    """Starts of one fit, and the search on from them.
 
-    local: LocalSearch  # The data, and the coordinate descent on it
-    k: int  # Components to end with
-    generator: np.random.Generator  # For the choice of moves
-    work: float  # What the search may take, about in nanoseconds, see `search_work`
-    began: float  # When the fit began, as of `time.perf_counter`
-    # Seconds from then on until which to search, in place of ``work``
-    time_limit: float | None = None
-    # Told of the progress; a true return value ends the search
-    tell: Callable[[FitProgress], bool] = lambda report: False
+    Within its context, starts are carried out and refined beside what else the fit does.
+    """
+
+    def __init__(
+        self,
+        local: LocalSearch,  # The data, and the coordinate descent on it; its alarm ends all
+        k: int,  # Components to end with
+        generator: np.random.Generator,  # For the population
+        # What the search may take, about in nanoseconds, see `search_work`, and what it may take to
+        # start. A time limit counts instead of either
+        work: float,
+        start_work: float,
+        began: float,  # When the fit began, as of `time.perf_counter`
+        # Told of the progress; a true return value ends the search
+        tell: Callable[[FitProgress], bool] = lambda report: False,
+    ) -> None:
+        self.local = local
+        self.k = k
+        self.found: list[PackedFactors] = []  # What the quick starts have led to
+        self._tell = tell
+        self._began = began
+        self._limited = local.alarm.deadline < math.inf
+        self._start_until = math.inf
+        if self._limited:
+            now = time.perf_counter()
+            left = local.alarm.deadline - now
+            work, start_work = math.inf, 1e9 * left
+            self._start_until = now + TUNING.start_in_time * left
+        self._work, self._start_work = work, start_work
+        self._search = Search(local, k, generator, work, self._observe)
+        self.stopped = False  # Whether it was told to end
+        self._epochs = 0
+        self._beside = ThreadPoolExecutor(1)
+        self._starting: list[Future[PackedFactors | None]] = []
+        self._refining: list[Future[tuple[PackedFactors, int]]] = []
+
+    def __enter__(self) -> Self:
+        self._search.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._beside.shutdown(cancel_futures=True)
+        self._search.__exit__(*exception)
+
+    def begin(self) -> None:
+        """Carry out the quick starts; after the first there is a result.
+
+        The others go on beside what follows, unless there is a time limit, in which the runs get
+        what these leave.
+        """
+        first = self._start(STARTS[0])
+        assert first is not None
+        self.found = [first]
+        self._starting = [self._beside.submit(self._start, start) for start in STARTS[1:]]
+        self._starting.append(self._beside.submit(self._refined, first))
+        if self._limited:
+            self._collect_starts()
+
+    def _start(self, start: Start) -> PackedFactors | None:
+        """Carry out a quick start, and refine it unless it is the first."""
+
+        def stop(work: int) -> bool:
+            late = time.perf_counter() > self._start_until
+            return late or (not self._limited and work > TUNING.share_of_start * self._start_work)
+
+        found = start(Circumstances(self.local, self.k, stop))
+        if found is None:
+            return None
+        factors = self.local.pack(*found)
+        return self._refined(factors) if self.found else factors
+
+    def _refined(self, factors: PackedFactors) -> PackedFactors:
+        refined = self.local.pack(*factors.to_arrays())
+        self.local.descend(refined)
+        return refined
+
+    def _collect_starts(self) -> None:
+        """Wait for the starts."""
+        found = [start.result() for start in self._starting]
+        self.found = [each for each in found if each is not None] or self.found
+        self._starting = []
+
+    def take(self, run: FittedFactors) -> None:
+        """Refine what a run has found, beside what follows, and reduce it to k components."""
+        self._refining.append(self._beside.submit(self._reduced, run))
+
+    def _reduced(self, run: FittedFactors) -> tuple[PackedFactors, int]:
+        factors = self.local.pack(run.U, run.V)
+        run.stages = {"rounding": factors.cost}
+        work = self.local.descend(factors)
+        run.stages["refinement"] = factors.cost
+        if factors.n_slots > self.k:
+            factors, its_work = self._search.reduced(factors)
+            work += its_work
+            run.stages["reduction"] = factors.cost
+        return factors, work
 
     def improve(self, runs: list[FittedFactors], memory: Memory) -> FittedFactors:
-        """Refine what the runs have found, recombine it, and search on from there."""
-        stopped = False
-        work, deadline = self.work, math.inf
-        if self.time_limit is not None:
-            work, deadline = math.inf, self.began + self.time_limit
-
-        def observe(cost: int, progress: float) -> bool:
-            nonlocal stopped
-            report = FitProgress(
-                iteration=runs[-1].n_iter,
-                loss=cost,
-                seconds=time.perf_counter() - self.began,
-                stage="search",
-                progress=progress,
-            )
-            stopped = self.tell(report)
-            return stopped
-
-        with Search(self.local, self.generator, work, deadline, observe) as search:
-            position, start = memory.place or self._recombined(search, runs, memory)
-            best = runs[position]
-            factors = search.improve(
-                start, memory.keeper(position, epoch_work(self.local.A, self.k))
-            )
-        if stopped:
+        """Search on from what the quick starts and the runs, all of them taken, have found."""
+        self._epochs = runs[-1].n_iter if runs else 0
+        position, start = memory.place or self._started(runs, memory)
+        best = runs[position] if runs else FittedFactors(*self.found[0].to_arrays())
+        keeper = memory.keeper(position, epoch_work(self.local.A, self.k))
+        if not isinstance(start, Population):
+            least = min(start, key=lambda each: each.cost)
+            start.insert(0, self._solved(least, best, self._start_work))
+        if isinstance(start, Population) or best.bound < start[0].cost:
+            factors = self._search.improve(start, keeper)
+            factors = self._solved(factors, best, self._work)
+        else:
+            factors = start[0]
+        if self.stopped:
             memory.write()
             best.stop_reason = "callback"
+        elif self._search.aborted:
+            best.stop_reason = "interrupted"
+        elif not runs:
+            best.stop_reason = "time_limit"
         return self._ended(best, "search", factors)
 
-    def make_do(self, best: FittedFactors) -> FittedFactors:
-        """Make the best of one run in little time, for a callback has ended the fit."""
-        factors = self.local.pack(best.U, best.V, with_spare=True)
-        return self._ended(best, "refinement", make_do(self.local, factors, self.k))
+    def _solved(self, factors: PackedFactors, fitted: FittedFactors, work: float) -> PackedFactors:
+        """Return better factors, or prove that there are none, in a share of the work."""
+        local, k = self.local, self.k
+        small = k <= TUNING.components_to_prove and local.A.cells <= TUNING.cells_to_prove
+        if not small or self._search.interrupted or fitted.bound == factors.cost:
+            return factors
+        most = TUNING.share_of_proof * work
+        exact = solve_exactly(local, k, factors.cost, most, lambda: local.alarm.rung)
+        self._search.work += exact.work
+        fitted.bound = max(fitted.bound, exact.bound)
+        if exact.U is None or exact.V is None:
+            return factors
+        return local.pack(exact.U, exact.V)
 
-    def _recombined(
-        self, search: Search, runs: list[FittedFactors], memory: Memory
-    ) -> tuple[int, PackedFactors | SearchPosition]:
-        """Refine what the runs have found, and recombine it; tell which of them was the best."""
-        k, local, reduced = self.k, self.local, list(memory.reduced)
+    def make_do(self, best: FittedFactors | None, reason: str) -> FittedFactors:
+        """Make the best of what there is in little time, for somebody has ended the fit.
+
+        Of the runs, if there are any, ``best`` is the best.
+        """
+        local, found = self.local, self._so_far()
+        if best is None:
+            best = FittedFactors(*found[0].to_arrays())
+        elif reason == "interrupted":
+            # At once.
+            found += [local.pack(best.U, best.V)] if best.U.shape[1] <= self.k else []
+        else:
+            factors = local.pack(best.U, best.V)
+            if factors.n_slots > self.k:
+                factors, _ = self._search.reduced(factors)
+            elif local.A.cells <= TUNING.cells_in_no_time:
+                local.descend(factors, TUNING.turns_at_last)
+            found.append(factors)
+        best.stop_reason = reason
+        return self._ended(best, "refinement", min(found, key=lambda each: each.cost))
+
+    @property
+    def least(self) -> int:
+        """What the best so far costs."""
+        return min(each.cost for each in self._so_far())
+
+    def _so_far(self) -> list[PackedFactors]:
+        """Return what was found so far, without waiting for any more."""
+        found = list(self.found)
+        found += [begun for start in self._starting if (begun := _result(start)) is not None]
+        found += [reduced[0] for run in self._refining if (reduced := _result(run)) is not None]
+        return found
+
+    def _started(
+        self, runs: list[FittedFactors], memory: Memory
+    ) -> tuple[int, list[PackedFactors]]:
+        """Collect what the starts have led to; tell which of the runs was the best."""
+        search, reduced = self._search, list(memory.reduced)
         search.work += memory.work
-        for run in runs[len(reduced) :]:
-            factors = local.pack(run.U, run.V, with_spare=True)
-            run.stages = {"rounding": factors.cost}
-            local.descend(factors)
-            run.stages["refinement"] = factors.cost
-            reduced.append(search.reduce(factors, k))
-            run.stages["reduction"] = reduced[-1].cost
-            if search.interrupted:
-                break
-            memory.keep_reduced(reduced[-1], search.work)
-        run_losses = [factors.cost for factors in reduced]
-        position = int(np.argmin(run_losses))
-        best, factors = runs[position], reduced[position]
-        best.run_losses = run_losses
-        if factors.cost and not search.over:
-            child = search.recombine([*reduced, *single_lines(local, k)], k)
-            if child.cost < factors.cost:
-                factors = child
-        best.stages["recombination"] = factors.cost
-        return position, factors
+        for refining in self._refining:
+            factors, work = refining.result()
+            reduced.append(factors)
+            search.work += work
+            if not search.interrupted:
+                memory.keep_reduced(factors, search.work)
+        self._collect_starts()
+        position = 0
+        if reduced:
+            run_losses = [factors.cost for factors in reduced]
+            position = int(np.argmin(run_losses))
+            runs[position].run_losses = run_losses
+        return position, [*reduced, *self.found, *self._pooled(reduced)]
 
-    @staticmethod
-    def _ended(best: FittedFactors, stage: str, factors: PackedFactors) -> FittedFactors:
+    def _pooled(self, reduced: list[PackedFactors]) -> list[PackedFactors]:
+        """Pool what the runs have led to, and all there is."""
+        search = self._search
+        pools = [pool for pool in (reduced, [*reduced, *self.found]) if len(pool) > 1]
+        if search.over or min(each.cost for each in pools[-1]) == 0:
+            return []
+        # Not of the work, which more of must not change the way of the search.
+        most = TUNING.share_of_pool * self._start_work
+        with ThreadPoolExecutor(self.local.n_jobs) as pool:
+            found = list(pool.map(lambda pool: search.reduced(*pool, most_work=most), pools))
+        search.work += sum(work for _, work in found)
+        return [factors for factors, _ in found]
+
+    def _observe(self, cost: int, progress: float) -> bool:
+        report = FitProgress(
+            iteration=self._epochs,
+            loss=cost,
+            best=cost,
+            seconds=time.perf_counter() - self._began,
+            stage="search",
+            progress=progress,
+        )
+        self.stopped = self.stopped or self._tell(report)
+        return self.stopped
+
+    def _ended(self, best: FittedFactors, stage: str, factors: PackedFactors) -> FittedFactors:
         best.stages[stage] = best.cost = factors.cost
-        best.U, best.V = factors.to_arrays()
+        U, V = factors.to_arrays()
+        more = self.k - U.shape[1]
+        best.U, best.V = np.pad(U, ((0, 0), (0, more))), np.pad(V, ((0, more), (0, 0)))
         return best
+
+
+def _result(future: Future[T]) -> T | None:
+    """Return what there is already."""
+    return future.result() if future.done() and not future.cancelled() else None

@@ -20,6 +20,9 @@ class FitProgress:
     stage : str
         What is going on, by the name of an iteration: ``"epoch"``, ``"component"``, ``"sweep"``,
         ``"pass"``, ``"block"``, or ``"search"`` for the one that follows them.
+    best : int, optional
+        What the best Boolean factors so far cost, where they are known: `ELBMF` has some before it
+        relaxes. It is their loss, unless ``extra_weight`` makes errors cost something else.
     progress : float
         Share that is done, 0 if that is not known.
     run, runs : int
@@ -32,6 +35,7 @@ class FitProgress:
     loss: float
     seconds: float
     stage: str = "epoch"
+    best: int | None = None
     progress: float = 0.0
     run: int = 1
     runs: int = 1

@@ -56,9 +56,22 @@ class Tuning:
 
     # --- the time for the search ---
 
-    # What a search may take at effort 1, in epochs of the run: about two thirds of the whole fit.
-    # benchmarks/lowest.py
-    search_to_relaxation: float = 1.6
+    # Share of the work at effort 1 that a quick start may take; of a time limit that it may, and
+    # that the relaxation may; epochs below which that is not worth its while. benchmarks/lowest.py
+    share_of_start: float = 0.12
+    start_in_time: float = 0.7
+    relaxation_in_time: float = 0.4
+    # Cells up to which there is memory for greedy concepts. benchmarks/greedy_speed.py
+    cells_for_concepts: int = 1 << 31
+    fewest_epochs: int = 8
+    # By what share of a time limit the last word on each row may exceed it. benchmarks/lowest.py
+    beyond_time_limit: float = 0.05
+
+    # What a search may take at effort 1, in epochs of the run; and where that is little time, by
+    # how many times more, but not by more nanoseconds than these. benchmarks/lowest.py
+    search_to_relaxation: float = 0.5
+    more_search: float = 96.0
+    most_more_search: float = 8e9
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
     # and for each line. benchmarks/speed.py
     epoch: float = 3e5
@@ -67,12 +80,10 @@ class Tuning:
 
     # --- the local search (search/local.py) ---
 
-    # Branches looked at for one row or column: while both sides change, for the last word on it,
-    # and while components are being dropped. More find better rows and cost time.
-    # benchmarks/lowest.py, benchmarks/small_tables.py
+    # Branches looked at for one row or column: while both sides change, and for the last word on
+    # it. More find better rows and cost time. benchmarks/lowest.py, benchmarks/small_tables.py
     nodes: int = 2000
     nodes_at_last: int = 4000
-    nodes_between_drops: int = 100
     # Turns of both sides after which even a slow descent counts as finished; in practice it ends
     # by itself. benchmarks/lowest.py
     most_turns: int = 200
@@ -83,23 +94,56 @@ class Tuning:
     # Density above which lines are kept packed, too: memory for speed. benchmarks/lowest.py
     packed_density: float = 1 / 64
 
-    # --- the moves (search/moves.py) ---
+    # --- the population (search/population.py) ---
 
-    # Badly covered lines of either side that are tried as seeds in a systematic round, moves made
-    # at a time, and random rounds without a gain, for each component, after which moves are held
-    # to help no more. benchmarks/lowest.py
-    seeds: int = 5
-    moves_at_once: int = 4
-    rounds_without_gain: int = 5
-    # Share of the components grown anew that start from noise. benchmarks/lowest.py
-    noise: float = 1 / 3
-    # What a move takes at least, in nanoseconds, for all that is not counted. benchmarks/lowest.py
-    move_overhead: int = 300_000
+    # Cells, or cells for each one, up to which it is kept what is covered, and cells up to which
+    # there is memory for that. benchmarks/lowest.py
+    cells_for_masks: int = 1 << 23
+    cells_per_one_for_masks: int = 256
+    most_cells_for_masks: int = 1 << 28
+    # Members at first, times components, but within these limits; members at last. Children, for
+    # each member, that help no more when there are newcomers, and members for each that survives
+    # these. benchmarks/lowest.py
+    components_of_population: int = 320
+    smallest_population: int = 4
+    first_population: int = 16
+    largest_population: int = 256
+    patience: int = 4
+    size_per_survivor: int = 8
+    # Exchanges of components that a start or newcomer, and a child, tries, for each component, and
+    # at least. benchmarks/lowest.py
+    first_exchanges: float = 1.0
+    exchanges: float = 0.25
+    fewest_exchanges: int = 5
+    # Share of the search that pooling the starts may take. benchmarks/lowest.py
+    share_of_pool: float = 0.2
+    # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
+    climbing_starts: int = 2
+    climbs_at_once: int = 3
+    # Share of the components that newcomers grow anew; those taken from the other parent; share of
+    # the children that mutate, and of the components that do. benchmarks/lowest.py
+    shares_reseeded: tuple[float, ...] = (0.5, 0.5, 1.0)
+    shares_crossed: tuple[float, ...] = (0.5, 0.3, 0.15)
+    mutations: float = 0.5
+    share_mutated: float = 0.2
+    # Children at a time, and what each takes at least, in nanoseconds. benchmarks/lowest.py
+    children_at_once: int = 8
+    task_overhead: int = 400_000
+    # Cells up to which everyone is refined, and else how many times the work until the best is
+    # again. benchmarks/lowest.py
+    cells_to_refine_all: int = 1 << 12
+    refined_after: float = 1.15
+
+    # Components and cells up to which it is tried to prove that there is nothing better, and the
+    # share of the search that this may take, before and after it. benchmarks/lowest.py
+    components_to_prove: int = 3
+    cells_to_prove: int = 1 << 17
+    share_of_proof: float = 0.25
+
     # Turns of a descent in which most is gained, and those for what must do when a callback ends a
-    # fit; ones and cells up to which the latter take no time to speak of. benchmarks/quality.py
+    # fit; cells up to which the latter take no time to speak of. benchmarks/quality.py
     few_turns: int = 4
     turns_at_last: int = 12
-    ones_in_no_time: int = 5_000_000
     cells_in_no_time: int = 100_000_000
 
     # --- from rank to rank (estimators/auto_rank.py) ---

@@ -13,9 +13,13 @@ from elbmf.estimators.rivals.kernels.sampling import (
     sample_lines,
     tally,
 )
-from elbmf.search.kernels.coordinate_descent import drop_costs, share_cells
+from elbmf.search.kernels.coordinate_descent import (
+    clear,
+    count_uncovered,
+    drop_costs,
+    share_cells,
+)
 from elbmf.search.kernels.lines import Effort, Side
-from elbmf.search.kernels.moves import clear, count_uncovered
 from elbmf.search.kernels.rows import Workspace
 from elbmf.search.local import LocalSearch
 from elbmf.utils.threads import over_ranges
@@ -119,7 +123,7 @@ class GibbsChain:
         odds = Odds(self.dispersion, self._log_odds[side], self._seed, self.sweeps, side)
 
         def sample(low: int, high: int) -> int:
-            workspace = Workspace.of(component_bits, with_overlaps=False)
+            workspace = Workspace.of(component_bits)
             wrong: int = sample_lines(
                 given, low, high, odds, self._local.prices, memberships, workspace
             )

@@ -5,11 +5,11 @@ import numpy as np
 from elbmf.kernels.bits import gather_column
 from elbmf.kernels.compiling import call_at, kernel
 from elbmf.kernels.intrinsics import popcount
-from elbmf.kernels.sets import has, list_common, unite_from_each_on, unite_into
+from elbmf.kernels.sets import common, has, list_common, unite_from_each_on, unite_into
 from elbmf.search.kernels.lines import Side, open_line
 from elbmf.search.kernels.rows import gain_of, work_per_line
 
-__all__ = ["descend", "drop_costs", "share_cells"]
+__all__ = ["clear", "count_uncovered", "descend", "drop_costs", "share_cells"]
 
 
 @kernel(allocates=False)
@@ -24,7 +24,7 @@ def share_cells(component_bits, overlaps):
             overlaps[other, l] = total
 
 
-@kernel(inline="always")
+@kernel(allocates=False)
 def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces):
     """Let the two sides take turns in one thread until nothing changes, or for so many turns.
 
@@ -33,7 +33,7 @@ def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces
     cost went down.
     """
     k = bits.component_bits[0].shape[0]
-    gained = 0
+    gained = np.int64(0)
     for turn in range(turns):
         axis = (first + turn) % 2
         workspace = workspaces[axis]
@@ -106,3 +106,31 @@ def drop_costs(lines, bits, only, prices, costs, workspaces):
         if costs[l] < costs[least]:
             least = l
     return least
+
+
+@kernel(allocates=False)
+def clear(bits, l):
+    """Empty a component; the lines it had are to be looked at again."""
+    off = ~(np.uint64(1) << np.uint64(l & 63))
+    for axis in range(2):
+        memberships, pending = bits.memberships[axis], bits.pending[axis]
+        for i in range(memberships.shape[0]):
+            if has(memberships[i], l):
+                memberships[i, l >> 6] &= off
+                pending[i] = True
+        bits.component_bits[axis][l, :] = 0
+
+
+@kernel(allocates=False)
+def count_uncovered(lines, low, high, memberships, others, counts, cells=None):
+    """Count the ones of lines ``low`` to ``high`` that no component covers.
+
+    Of the ``cells`` only, when these are given: whether each of the other side counts.
+    """
+    for i in range(low, high):
+        count = 0
+        for e in range(lines.indptr[i], lines.indptr[i + 1]):
+            j = lines.indices[e]
+            if cells is None or cells[j]:
+                count += not common(memberships[i], others[j])
+        counts[i] = count

@@ -230,7 +230,7 @@ def improve_lines(side, low, high, free, stale, prices, effort, memberships, pen
         Of these lines, packed; improved in place.
     workspace : Workspace
         The components that some line entered or left are added to those that changed, and what
-        it took to the work.
+        it took to the work. After its alarm no line is looked at.
 
     Returns
     -------
@@ -244,9 +244,11 @@ def improve_lines(side, low, high, free, stale, prices, effort, memberships, pen
     problem = Problem(row, base, component_bits, prices)
     candidates, verdicts = workspace.counts[1], workspace.decisions[1]
     touched, changed = workspace.sets[0], workspace.sets[1]
-    work = workspace.work
+    work, alarm = workspace.work, workspace.alarm
     gained = 0
     for i in range(low, high):
+        if alarm[0]:
+            break
         membership = memberships[i]
         length = lines.indptr[i + 1] - lines.indptr[i]
         work[0] += 12 + 2 * length

@@ -83,6 +83,8 @@ class Workspace(NamedTuple):
         Cells that components share.
     work : ndarray of int64, of shape (1,)
         What was done, about in nanoseconds.
+    alarm : ndarray of uint8, of shape (1,)
+        Whether to leave the rest of the lines as they are; see `Alarm`.
     """
 
     lines: NDArray[np.uint64]
@@ -93,9 +95,16 @@ class Workspace(NamedTuple):
     sets: NDArray[np.uint64]
     overlaps: NDArray[np.int64]
     work: NDArray[np.int64]
+    alarm: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, component_bits: NDArray[np.uint64], *, with_overlaps: bool) -> "Workspace":
+    def of(
+        cls,
+        component_bits: NDArray[np.uint64],
+        *,
+        with_overlaps: bool = False,
+        alarm: NDArray[np.uint8] | None = None,
+    ) -> "Workspace":
         """Make the buffers for lines that are described by packed components."""
         k, words = component_bits.shape
         return cls(
@@ -107,6 +116,7 @@ class Workspace(NamedTuple):
             sets=np.zeros((2, -(-k // 64)), dtype=np.uint64),
             overlaps=np.empty((k, k) if with_overlaps else (0, 0), dtype=np.int64),
             work=np.zeros(1, dtype=np.int64),
+            alarm=np.zeros(1, dtype=np.uint8) if alarm is None else alarm,
         )
 
     @property

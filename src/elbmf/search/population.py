@@ -1,0 +1,403 @@
+"""A population of factorizations: crossed, improved, and renewed.
+
+Every start of a fit leads to one factorization, which is a local optimum. The best of them climb by
+exchanging components, as long as that helps. Then two are crossed by matching their components and
+taking some from either; the child climbs to the next local optimum, and takes the place of the
+parent that it is more like, unless that is better. When children help no more, the best survive,
+and newcomers make a population of twice the size.
+
+What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
+measured: it ends at the same place on any machine and for any number of threads. A longer search
+goes the same way first, and ends only where it refines its best, so that it never ends higher.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean.packed import PackedFactors
+from elbmf.search.climber import Climber, Individual, Terrain
+from elbmf.search.local import LocalSearch
+from elbmf.utils.alarm import Alarm
+from elbmf.utils.threads import available_cores
+from elbmf.utils.tuning import TUNING
+
+__all__ = ["Population", "Search", "Task"]
+
+_NEVER = np.iinfo(np.int64).max
+
+
+class Task(NamedTuple):
+    """A factorization to climb from."""
+
+    start: Individual
+    seed: int
+    exchanges: int
+    reseeded: Sequence[int] = ()
+    # Members whose place it may take; none for newcomers
+    parents: tuple[Individual, ...] = ()
+
+
+@dataclass
+class Population:
+    """Where a search is, before one of its rounds."""
+
+    members: list[Individual]
+    best: Individual  # The best so far, refined
+    size: int  # Members to have
+    survivors: int  # How many of the members, the first, newcomers come from
+    climbing: list[Individual] = field(default_factory=list)  # Members that exchanges still help
+    waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
+    fruitless: int = 0  # Children since the last that became a member
+    refined_at: int = 0  # Work when the best was last refined
+    work: int = 0  # Work done
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return all there is, as numbers and as arrays, for `from_arrays`."""
+        everyone = [*self.members, self.best, *(task.start for task in self.waiting)]
+        facts: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
+        facts["costs"] = [each.cost for each in everyone]
+        facts["climbing"] = [_place(self.members, each) for each in self.climbing]
+        facts["waiting"] = [
+            [task.seed, task.exchanges, [*task.reseeded], self._places(task)]
+            for task in self.waiting
+        ]
+        rows, columns = (
+            np.stack([getattr(each, side) for each in everyone]) for side in ("rows", "columns")
+        )
+        return facts, {"population.rows": rows, "population.columns": columns}
+
+    def _places(self, task: Task) -> list[int]:
+        """Return the places of the parents, below zero for those that are members no more."""
+        return [_place(self.members, parent) for parent in task.parents]
+
+    @classmethod
+    def from_arrays(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> "Population":
+        """Undo `to_arrays`."""
+        rows, columns = (arrays[f"population.{side}"] for side in ("rows", "columns"))
+        everyone = [*map(Individual, facts["costs"], rows, columns)]
+        last = len(everyone) - len(facts["waiting"]) - 1
+        members, best, starts = everyone[:last], everyone[last], everyone[last + 1 :]
+        population = cls(members, best, **{name: facts[name] for name in _NUMBERS})
+        population.climbing = [members[place] for place in facts["climbing"]]
+        for start, (seed, exchanges, reseeded, places) in zip(
+            starts, facts["waiting"], strict=True
+        ):
+            parents = tuple(members[place] if place >= 0 else start for place in places)
+            # One that climbs on is its own parent.
+            start = parents[0] if len(parents) == 1 else start
+            population.waiting.append(Task(start, seed, exchanges, reseeded, parents))
+        return population
+
+
+_NUMBERS = ("size", "survivors", "fruitless", "refined_at", "work")
+
+
+class Search:
+    """The search for better Boolean factors until the work or the time is used up."""
+
+    def __init__(
+        self,
+        local: LocalSearch,  # The data and the descent; its alarm ends the search
+        k: int,  # Components to have
+        generator: np.random.Generator,  # For the choice of parents and newcomers
+        most_work: float,  # Work to do, about in nanoseconds of one thread
+        # Called after every round with the least cost so far and the share of the work that is
+        # done; a true return value ends the search
+        observe: Callable[[int, float], Any] | None = None,
+    ) -> None:
+        self.work = 0
+        self._local = local
+        self._k = k
+        self._most_work = most_work
+        self._terrain = Terrain.of(local)
+        self._began = time.perf_counter()
+        self._alarm = Alarm(local.alarm.deadline)
+        self._observe = observe
+        self._least = _NEVER
+        self.aborted = False  # Whether Ctrl-C was pressed
+        self._stopped = False
+        self._generator = generator
+        # Whether refining takes no longer than climbing, so that everyone is refined.
+        self._small = local.A.cells <= TUNING.cells_to_refine_all
+        self._pool = ThreadPoolExecutor(local.n_jobs or available_cores())
+        self._climbers: SimpleQueue[Climber] = SimpleQueue()
+
+    def __enter__(self) -> "Search":
+        self._alarm.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._alarm.__exit__()
+        self._alarm.ring()
+        self._pool.shutdown(cancel_futures=True)
+        self._observe = None  # whoever observes it may well have it, too
+
+    @property
+    def over(self) -> bool:
+        """Whether the work is done, the time is up, or somebody said so."""
+        return self.interrupted or self.work >= self._most_work
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the time is up or somebody said so, whatever the work."""
+        return self._stopped or self.aborted or self._local.alarm.rung
+
+    @property
+    def progress(self) -> float:
+        """Share of the work or of the time, whichever is nearer to its end."""
+        if self.over:
+            return 1.0
+        spent = (time.perf_counter() - self._began) / (self._alarm.deadline - self._began)
+        return min(max(self.work / self._most_work, spent), 1.0)
+
+    def reduce(self, *factors: PackedFactors) -> PackedFactors:
+        """Pool components that adapt, and drop the least useful one by one until k are left."""
+        reduced, work = self.reduced(*factors)
+        self.work += work
+        return reduced
+
+    def reduced(
+        self, *factors: PackedFactors, most_work: float = np.inf
+    ) -> tuple[PackedFactors, int]:
+        """Do the same, beside the search; return the work, too.
+
+        After so much work, components adapt no more.
+        """
+        pairs = [each.to_arrays() for each in factors]
+        pool = Individual.of(np.hstack([U for U, _ in pairs]), np.vstack([V for _, V in pairs]))
+        climber = Climber(self._terrain, max(pool.rows.shape[0], self._k), self._alarm)
+        reduced, work = climber.climb_from(pool, self._k, 0, most_work=most_work)
+        packed = self._packed(reduced)
+        return packed, work + self._local.descend(packed)
+
+    def improve(
+        self,
+        start: Sequence[PackedFactors] | Population,
+        keep: Callable[[Population], Any] | None = None,
+    ) -> PackedFactors:
+        """Search from factors of up to k components, or from where another search was.
+
+        Before every round, ``keep`` is told where it is; from there, another search goes on in the
+        same way if its generator is brought to the same state.
+        """
+        if isinstance(start, Population):
+            population, self.work = start, start.work
+            self._least = min(each.cost for each in (start.best, *start.members))
+        else:
+            population = self._founded(start)
+        self._terrain.compile()
+        running = deque(map(self._begun, population.waiting))
+        try:
+            while population.best.cost and not self.interrupted:
+                if self.over and population.refined_at == self.work:
+                    break
+                for task in self._planned(population):
+                    population.waiting.append(task)
+                    running.append(self._begun(task))
+                if keep is not None:
+                    population.work = self.work
+                    keep(population)
+                self._round(population, running.popleft())
+        except KeyboardInterrupt:
+            self.aborted = True
+        finally:
+            # What is still running would come too late.
+            self._alarm.ring()
+            for future in running:
+                future.cancel()
+            wait(running)
+            self._alarm.reset()
+        return self._packed(min(population.best, *population.members, key=lambda each: each.cost))
+
+    def _founded(self, starts: Sequence[PackedFactors]) -> Population:
+        """Make a population of the starts, each of which is to climb."""
+        members = sorted(map(self._individual, starts), key=lambda each: each.cost)
+        size = TUNING.components_of_population // self._k
+        size = min(max(size, TUNING.smallest_population), TUNING.first_population)
+        population = Population(members, members[0], size, len(members))
+        population.climbing = list(members)
+        population.waiting.extend(map(self._climb, members))
+        population.refined_at = self.work
+        self._report(population)
+        return population
+
+    # --- what to try ---
+
+    def _planned(self, population: Population) -> list[Task]:
+        """Return what to work on beside what is being worked on.
+
+        That must not depend on the number of threads.
+        """
+        members, waiting, climbing = population.members, population.waiting, population.climbing
+        tasks: list[Task] = []
+        if climbing:
+            # The one of them that is climbed from the least.
+            while len(waiting) + len(tasks) < TUNING.climbs_at_once:
+                busy = [task.start for task in (*waiting, *tasks)]
+                start = min(climbing, key=lambda each: sum(each is other for other in busy))
+                tasks.append(self._climb(start))
+            return tasks
+        if population.fruitless >= TUNING.patience * len(members) and len(members) > 1:
+            self._begin_anew(population)
+            members = population.members
+        missing = population.size - len(members) - sum(not task.parents for task in waiting)
+        for place in range(TUNING.children_at_once - len(waiting)):
+            if missing > 0 and (place % 2 == 0 or len(members) < 2):
+                tasks.append(self._newcomer(population))
+                missing -= 1
+            elif len(members) > 1:
+                tasks.append(self._child(members))
+        return tasks
+
+    def _begin_anew(self, population: Population) -> None:
+        """Keep a few of the best, for newcomers to make a population of twice the size."""
+        self._refine_best(population)
+        survivors = max(2, population.size // TUNING.size_per_survivor)
+        population.members = population.members[:survivors]
+        population.survivors = len(population.members)
+        population.size = min(2 * population.size, TUNING.largest_population)
+        population.fruitless = 0
+
+    def _climb(self, member: Individual) -> Task:
+        """Exchange components of a member."""
+        exchanges = self._exchanges(TUNING.first_exchanges)
+        return Task(member, self._seed(), exchanges, parents=(member,))
+
+    def _newcomer(self, population: Population) -> Task:
+        """Grow half of the components of a survivor anew, or all of them."""
+        start = population.members[self._generator.integers(population.survivors)]
+        exchanges = self._exchanges(TUNING.first_exchanges)
+        share = self._generator.choice(TUNING.shares_reseeded)
+        return Task(start, self._seed(), exchanges, self._some(share))
+
+    def _child(self, members: list[Individual]) -> Task:
+        """Cross two members."""
+        draw = self._generator
+        first, second = (members[place] for place in draw.choice(len(members), 2, replace=False))
+        share = draw.choice(TUNING.shares_crossed)
+        child = first.crossed(second, draw.random(self._k), share)
+        mutated = self._some(TUNING.share_mutated if draw.random() < TUNING.mutations else 0)
+        exchanges = self._exchanges(TUNING.exchanges)
+        return Task(child, self._seed(), exchanges, mutated, (first, second))
+
+    def _some(self, share: float) -> list[int]:
+        """Draw a share of the components: at least one, unless it is none."""
+        count = max(1, round(share * self._k)) if share else 0
+        return [int(l) for l in self._generator.permutation(self._k)[:count]]
+
+    def _exchanges(self, share: float) -> int:
+        return max(TUNING.fewest_exchanges, round(share * self._k))
+
+    def _seed(self) -> int:
+        return int(self._generator.integers(1 << 62))
+
+    # --- how it goes ---
+
+    def _begun(self, task: Task) -> Future[tuple[Individual, int]]:
+        """Begin to climb, beside others."""
+        return self._pool.submit(self._climbed, task)
+
+    def _climbed(self, task: Task) -> tuple[Individual, int]:
+        try:
+            climber = self._climbers.get_nowait()
+        except Empty:
+            climber = Climber(self._terrain, self._k, self._alarm)
+        given = (task.start, self._k, task.seed, task.exchanges, task.reseeded)
+        found, work = climber.climb_from(*given)
+        self._climbers.put(climber)
+        if self._small:
+            factors = self._packed(found)
+            work += self._local.descend(factors)
+            found = self._individual(factors)
+        return found, work
+
+    def _round(self, population: Population, first: Future[tuple[Individual, int]]) -> None:
+        """Wait for what was begun first, and find its place."""
+        found, work = first.result()
+        self.work += work + TUNING.task_overhead
+        task, members = population.waiting.popleft(), population.members
+        if not task.parents:
+            members.append(found)
+        elif task.parents[0] is task.start:
+            self._climb_on(population, task.start, found)
+        else:
+            population.fruitless += 1
+            if _takes_place(members, found, task.parents):
+                population.fruitless = 0
+        if self.work >= population.refined_at * TUNING.refined_after and not self.interrupted:
+            self._refine_best(population)
+        self._report(population)
+
+    def _climb_on(self, population: Population, start: Individual, found: Individual) -> None:
+        """Let a member climb as long as that helps, and it is among the best."""
+        members, climbing = population.members, population.climbing
+        gained = found.cost < start.cost and _takes_place(members, found, (start,))
+        if gained and sum(each.cost < found.cost for each in members) < TUNING.climbing_starts:
+            climbing.append(found)
+        climbing[:] = [
+            each for each in climbing if each is not start and _place(members, each) >= 0
+        ]
+
+    def _refine_best(self, population: Population) -> None:
+        """Refine the best member, and put it first."""
+        members, climbing = population.members, population.climbing
+        members.sort(key=lambda each: each.cost)
+        if members[0].cost < population.best.cost:
+            refined = self._individual(self._refined(members[0]))
+            climbing[:] = [refined if each is members[0] else each for each in climbing]
+            members[0] = population.best = refined
+        population.refined_at = self.work
+
+    def _refined(self, individual: Individual) -> PackedFactors:
+        factors = self._packed(individual)
+        self.work += self._local.descend(factors)
+        return factors
+
+    def _individual(self, factors: PackedFactors) -> Individual:
+        """Pack factors by component, with empty ones up to k."""
+        U, V = factors.to_arrays()
+        more = self._k - U.shape[1]
+        U, V = np.pad(U, ((0, 0), (0, more))), np.pad(V, ((0, more), (0, 0)))
+        return Individual.of(U, V, factors.cost)
+
+    def _packed(self, individual: Individual) -> PackedFactors:
+        return self._local.pack(*individual.to_arrays(self._local.A.shape))
+
+    def _report(self, population: Population) -> None:
+        """Tell who observes how far we are, and heed what they say."""
+        least = min(each.cost for each in (population.best, *population.members))
+        self._least = min(self._least, least)
+        if self._observe is not None and not self._stopped:
+            self._stopped = bool(self._observe(self._least, self.progress))
+
+
+def _place(members: Sequence[Individual], individual: Individual) -> int:
+    """Return the place of a member, below zero if it is none."""
+    return next((place for place, each in enumerate(members) if each is individual), -1)
+
+
+def _takes_place(
+    members: list[Individual], found: Individual, parents: tuple[Individual, ...]
+) -> bool:
+    """Let one take the place of a parent that is no better, rather of the one it is like.
+
+    If no parent is left, of the member that it is like. Not if there is another that costs the
+    same, which may well be the same.
+    """
+    if any(found.cost == each.cost for each in members):
+        return False
+    places = [place for parent in parents if (place := _place(members, parent)) >= 0]
+    places = places or [min(range(len(members)), key=lambda place: found.distance(members[place]))]
+    for place in sorted(places, key=lambda place: found.distance(members[place])):
+        if found.cost <= members[place].cost:
+            members[place] = found
+            return True
+    return False
