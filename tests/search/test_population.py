@@ -221,6 +221,29 @@ def test_a_fit_that_is_ended_early_makes_the_best_of_what_it_has():
     assert stopped.bits_saved_.shape == (5,)
 
 
+@pytest.mark.parametrize("stage", ["epoch", "search"])
+def test_ctrl_c_leaves_the_best_so_far(stage):
+    def press(report):
+        if report.stage == stage and report.progress > 0.3:
+            raise KeyboardInterrupt
+
+    model = ELBMF(5, callback=press, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(NOISY)
+    assert model.stop_reason_ == "interrupted"
+    factors = model.membership_, model.components_
+    assert model.reconstruction_err_ == naive.cost(NOISY, *factors, Weights())
+    assert model.reconstruction_err_ < NOISY.sum()
+
+
+def test_the_best_so_far_is_told_from_the_first_epoch_on():
+    best = []
+    model = ELBMF(5, callback=lambda report: best.append(report.best), random_state=0).fit(NOISY)
+    assert best == sorted(best, reverse=True)
+    assert best[0] < NOISY.sum()
+    assert best[-1] >= model.reconstruction_err_
+
+
 def test_a_time_limit_ends_the_fit():
     for time_limit in (0, 0.5):
         model = ELBMF(5, effort=1e9, time_limit=time_limit, random_state=0).fit(NOISY)
