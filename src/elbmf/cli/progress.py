@@ -120,7 +120,8 @@ class ProgressLine:
         if report.stage == "search":
             return f"searching  {loss}"
         gap = f"  gap {report.gap:.2e}" if isinstance(report, State) else ""
-        return f"{report.stage} {report.iteration}  {loss}{gap}"
+        best = "" if report.best is None else f"  best {report.best / self._ones:.4f}"
+        return f"{report.stage} {report.iteration}  {loss}{gap}{best}"
 
     def _of_fit(self, report: FitProgress) -> tuple[str, float]:
         figures = self._figures(report)
