@@ -70,7 +70,7 @@ class Tuning:
     # What a search may take at effort 1, in epochs of the run; and where that is little time, by
     # how many times more, but not by more nanoseconds than these. benchmarks/lowest.py
     search_to_relaxation: float = 0.5
-    more_search: float = 96.0
+    more_search: float = 48.0
     most_more_search: float = 8e9
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
     # and for each line. benchmarks/speed.py
