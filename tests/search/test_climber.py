@@ -10,7 +10,7 @@ from elbmf.boolean.coverage import Weights
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search import climber as module
 from elbmf.search.climber import Climber, Individual, Terrain
-from elbmf.search.kernels.climbing import match_components
+from elbmf.search.kernels.matching import match_components
 from elbmf.search.local import LocalSearch
 from elbmf.utils.tuning import Tuning
 from strategies import examples, starts, weights

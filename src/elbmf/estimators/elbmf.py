@@ -225,7 +225,6 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         fitted = self._found(A, generator)
-        self.lower_bound_ = fitted.bound
         self._warn_unless_boolean(fitted)
         return fitted
 
@@ -360,6 +359,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         In this order, each row gets what `transform` would give it, unless it has better: of
         memberships that are equally good, which one that is depends on the order.
         """
+        self.lower_bound_ = fitted.bound
         if not self.refine or not A.in_one_place:
             return fitted
         order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)

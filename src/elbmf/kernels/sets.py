@@ -48,16 +48,6 @@ class Bits(NamedTuple):
     pending: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     stale: NDArray[np.uint64]
 
-    def copy(self) -> "Bits":
-        """Copy all arrays."""
-        memberships, component_bits, pending, stale = self
-        return Bits(
-            (memberships[0].copy(), memberships[1].copy()),
-            (component_bits[0].copy(), component_bits[1].copy()),
-            (pending[0].copy(), pending[1].copy()),
-            stale.copy(),
-        )
-
 
 @helper(allocates=False, forceinline=True)
 def lowest(word):

@@ -7,7 +7,7 @@ factorizations can be looked at.
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,10 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.kernels.compiling import address_of
-from elbmf.search.kernels.climbing import (
-    Climb,
-    State,
-    Table,
-    Twins,
-    evolve,
-    match_components,
-    work_on,
-)
+from elbmf.search.kernels.adapting import Climb, State, Table, Twins, work_on
+from elbmf.search.kernels.climbing import evolve
 from elbmf.search.kernels.lines import Lines, pack_lines_into_words
+from elbmf.search.kernels.matching import match_components
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING
@@ -85,14 +79,13 @@ class Terrain:
         empty = np.empty((0, 0), dtype=np.uint64)
         words, missing = (empty, empty), (empty, empty)
         if self.masked:
-            words = (_packed(lines[0], A.shape[1]), _packed(lines[1], A.shape[0]))
+            words = _packed_ones(lines[0], A.shape[1]), _packed_ones(lines[1], A.shape[0])
             if A.missing is not None:
-                missing = (
-                    _packed_missing(lines[0], A.shape[1]),
-                    _packed_missing(lines[1], A.shape[0]),
+                rows, columns = (
+                    _packed(line.missing_indptr, line.missing_indices, A.shape[1 - axis])
+                    for axis, line in enumerate(lines)
                 )
-                for ones, unknown in zip(words, missing, strict=True):
-                    ones |= unknown
+                words, missing = (words[0] | rows, words[1] | columns), (rows, columns)
         self.table = Table(
             lines, (_twins(lines[0]), _twins(lines[1])), words, missing, local.prices
         )
@@ -188,17 +181,15 @@ def _zeros(shape: tuple[int, int], words: int) -> tuple[Words, Words]:
     return _words(shape[0], words), _words(shape[1], words)
 
 
-def _packed(lines: Lines, length: int) -> Words:
-    """Pack the ones of lines of some length."""
-    words = _words(lines.indptr.size - 1, -(-length // 64))
-    pack_lines_into_words(lines.indptr, lines.indices, words)
-    return words
+def _packed_ones(lines: Lines, length: int) -> Words:
+    """Return the ones of lines of some length, packed, as they may be already."""
+    return lines.words if lines.words.size else _packed(lines.indptr, lines.indices, length)
 
 
-def _packed_missing(lines: Lines, length: int) -> Words:
-    """Pack the missing cells of lines of some length."""
-    words = _words(lines.indptr.size - 1, -(-length // 64))
-    pack_lines_into_words(lines.missing_indptr, lines.missing_indices, words)
+def _packed(indptr: NDArray[Any], indices: NDArray[Any], length: int) -> Words:
+    """Pack what a pattern names, in lines of some length."""
+    words = _words(indptr.size - 1, -(-length // 64))
+    pack_lines_into_words(indptr, indices, words)
     return words
 
 

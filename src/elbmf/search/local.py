@@ -35,7 +35,6 @@ from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
 
 __all__ = [
-    "FEW_TURNS",
     "MOST_TURNS",
     "NODES",
     "NODES_AT_LAST",
@@ -52,9 +51,6 @@ __all__ = [
 NODES, NODES_AT_LAST = TUNING.nodes, TUNING.nodes_at_last
 MOST_TURNS = TUNING.most_turns
 _PACKED_DENSITY = TUNING.packed_density
-
-FEW_TURNS = TUNING.few_turns
-"""Turns of a descent in which most is gained."""
 
 # Indices that change their type at a time.
 _CONVERTED_AT_ONCE = 1 << 22
@@ -120,7 +116,7 @@ class LocalSearch:
         if self.A.ones < _ONES_FOR_THREADS:
             workspaces = self.workspaces(factors.bits)
             given = (self._address, self.lines, factors.bits, factors.every, self.prices, effort)
-            factors.cost -= int(descend(*given, 0, most_turns, workspaces))
+            factors.cost -= int(descend(*given, most_turns, workspaces))
             return work_in(workspaces)
         work = 0
         negligible = negligible_gain(self.A, factors.n_slots)

@@ -140,9 +140,8 @@ class Tuning:
     cells_to_prove: int = 1 << 17
     share_of_proof: float = 0.25
 
-    # Turns of a descent in which most is gained, and those for what must do when a callback ends a
-    # fit; cells up to which the latter take no time to speak of. benchmarks/quality.py
-    few_turns: int = 4
+    # Turns of a descent for what must do when a callback ends a fit, and cells up to which these
+    # take no time to speak of. benchmarks/quality.py
     turns_at_last: int = 12
     cells_in_no_time: int = 100_000_000
 

@@ -25,17 +25,16 @@ def share_cells(component_bits, overlaps):
 
 
 @kernel(allocates=False)
-def descend(improve, lines, bits, free, prices, effort, first, turns, workspaces):
+def descend(improve, lines, bits, free, prices, effort, turns, workspaces):
     """Let the two sides take turns in one thread until nothing changes, or for so many turns.
 
-    ``improve`` is the address of `improve_lines`, ``first`` the side that begins; only the
-    components that are ``free`` change. There is a workspace for each side. Returns by how much the
-    cost went down.
+    ``improve`` is the address of `improve_lines`; only the components that are ``free`` change.
+    There is a workspace for each side. Returns by how much the cost went down.
     """
     k = bits.component_bits[0].shape[0]
     gained = np.int64(0)
     for turn in range(turns):
-        axis = (first + turn) % 2
+        axis = turn % 2
         workspace = workspaces[axis]
         memberships, component_bits = bits.memberships[axis], bits.component_bits[1 - axis]
         if workspace.overlaps.shape[0]:
