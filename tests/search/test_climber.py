@@ -15,8 +15,13 @@ from elbmf.search.local import LocalSearch
 from elbmf.utils.tuning import Tuning
 from strategies import examples, starts, weights
 
-# Cells up to which masks are kept: all, or none.
-MASKS = {"masks": Tuning(), "lists": Tuning(most_cells_for_masks=0)}
+# Cells up to which masks are kept: all, or none. And whether lines swap components.
+MASKS = {
+    "masks": Tuning(),
+    "lists": Tuning(most_cells_for_masks=0),
+    "masks and swaps": Tuning(shortest_line_to_swap=0),
+    "lists and swaps": Tuning(shortest_line_to_swap=0, most_cells_for_masks=0),
+}
 
 
 def climbed(case, weights, masks, wanted, exchanges=0, reseeded=(), seed=0):
@@ -26,7 +31,7 @@ def climbed(case, weights, masks, wanted, exchanges=0, reseeded=(), seed=0):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "TUNING", MASKS[masks])
         terrain = Terrain(local)
-        assert terrain.masked == (masks == "masks")
+        assert terrain.masked == ("masks" in masks)
         climber = Climber(terrain, max(U.shape[1], wanted))
         start = Individual.of(U, V)
         found, work = climber.climb_from(start, wanted, seed, exchanges, reseeded)
@@ -74,12 +79,13 @@ def test_components_that_no_line_wants_leave_no_trace(masks, density):
         assert cost == naive.cost(A, U, V, Weights())
 
 
+@pytest.mark.parametrize("pair", [list(MASKS)[:2], list(MASKS)[2:]])
 @given(climb=climbs(), weights=weights, seed=st.integers(0, 99))
 @examples(200)
-def test_masks_and_lists_lead_to_the_same(climb, weights, seed):
+def test_masks_and_lists_lead_to_the_same(pair, climb, weights, seed):
     case, wanted, exchanges, reseeded = climb
     ours, theirs = (
-        climbed(case, weights, masks, wanted, exchanges, reseeded, seed) for masks in MASKS
+        climbed(case, weights, masks, wanted, exchanges, reseeded, seed) for masks in pair
     )
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -96,6 +102,20 @@ def test_no_single_switch_helps_at_the_end_of_a_climb(masks, case, weights):
             factor[place] ^= True
             assert naive.cost(A, U, V, weights, missing) >= cost
             factor[place] ^= True
+
+
+@pytest.mark.parametrize("masks", ["masks and swaps", "lists and swaps"])
+@given(case=starts(components=st.integers(2, 6), length=12), weights=weights)
+@examples(100)
+def test_no_line_gains_by_a_component_in_place_of_another(masks, case, weights):
+    A, missing, U, V = case
+    U, V, cost = climbed(case, weights, masks, U.shape[1])
+    for factor in (U, V.T):
+        for line in factor:
+            for on, off in np.argwhere(~line[:, None] & line):
+                line[on], line[off] = True, False
+                assert naive.cost(A, U, V, weights, missing) >= cost
+                line[on], line[off] = False, True
 
 
 @pytest.mark.parametrize("masks", MASKS)

@@ -1,8 +1,8 @@
 """Climbing from Boolean factors: components that adapt one at a time, and are exchanged.
 
 `LocalSearch` weighs subsets of components for every line, which is thorough and takes its time.
-A `Climber` only switches single lines of single components, which is quick, so that many
-factorizations can be looked at.
+A `Climber` only switches single lines of single components, or on long lines one in place of
+another, which is quick, so that many factorizations can be looked at.
 """
 
 from collections.abc import Sequence
@@ -86,9 +86,9 @@ class Terrain:
                     for axis, line in enumerate(lines)
                 )
                 words, missing = (words[0] | rows, words[1] | columns), (rows, columns)
-        self.table = Table(
-            lines, (_twins(lines[0]), _twins(lines[1])), words, missing, local.prices
-        )
+        twins = _twins(lines[0]), _twins(lines[1])
+        swaps = min(A.shape) >= TUNING.shortest_line_to_swap
+        self.table = Table(lines, twins, words, missing, local.prices, swaps)
 
     @classmethod
     def of(cls, local: LocalSearch) -> "Terrain":
@@ -140,6 +140,7 @@ class Climber:
             changed=(_words(words[0]), _words(words[1])),
             costs=np.zeros((4, slots), dtype=np.int64),
             flipped=(_words(words[0]), _words(words[1])),
+            swapped=(_words(slots, words[0]), _words(slots, words[1])),
             counts=(np.zeros(shape[0], dtype=np.int64), np.zeros(shape[1], dtype=np.int64)),
             members=np.zeros(slots, dtype=np.int64),
             random=_words(2),

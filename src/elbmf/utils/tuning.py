@@ -101,6 +101,9 @@ class Tuning:
     cells_for_masks: int = 1 << 23
     cells_per_one_for_masks: int = 256
     most_cells_for_masks: int = 1 << 28
+    # Rows and columns from which climbers let a line take a component in place of another: on
+    # shorter lines that takes longer than it gains. benchmarks/never_beaten.py
+    shortest_line_to_swap: int = 256
     # Members at first, times components, but within these limits; members at last. Children, for
     # each member, that help no more when there are newcomers, and members for each that survives
     # these. benchmarks/lowest.py

@@ -1,8 +1,8 @@
 """A component that adapts: single lines of it are switched as long as that helps.
 
 Where coordinate descent goes from line to line and weighs subsets of components, this looks at one
-component, and only ever switches single lines on or off, so that little is to be looked at after a
-small change: of each component, the lines that are *pending*. On data that is not too sparse,
+component, and only ever switches single lines on or off, or in place of another component, so that
+little is to be looked at after a small change: of each component, the lines that are *pending*. On data that is not too sparse,
 *masks* tell for each line which cells are covered, and which of them by one component alone; else
 that is found out from the memberships, for the ones of a line.
 
@@ -68,6 +68,8 @@ class Table(NamedTuple):
         The missing cells, likewise; of shape (0, 0) also if there are none.
     prices : Prices
         Of the two kinds of error.
+    swaps : bool
+        Whether a line may take a component in place of another, and not only switch it.
     """
 
     lines: tuple[Lines, Lines]
@@ -75,6 +77,7 @@ class Table(NamedTuple):
     words: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     missing: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     prices: Prices
+    swaps: bool
 
 
 class State(NamedTuple):
@@ -111,6 +114,8 @@ class Climb(NamedTuple):
         once more as they were when the factors were last kept.
     flipped : pair of ndarray of uint64
         Lines that were just switched.
+    swapped : pair of ndarray of uint64, of shape (k, words)
+        Lines that were switched off as others took their place, for each component.
     counts : pair of ndarray of int64
         A number for each line, all zero.
     members : ndarray of int64, of shape (k,)
@@ -129,6 +134,7 @@ class Climb(NamedTuple):
     changed: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     costs: NDArray[np.int64]
     flipped: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    swapped: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     counts: tuple[NDArray[np.int64], NDArray[np.int64]]
     members: NDArray[np.int64]
     random: NDArray[np.uint64]
@@ -181,18 +187,25 @@ def mask_line(membership, cells, missing, i, covered, once, low, high):
 
 @helper(allocates=False, forceinline=True)
 def _fresh_by_list(lines, i, l, membership, others, all_cells, size, members):
-    """Count the ones, and all cells, of component ``l`` in line ``i`` that no other covers."""
+    """Count the ones, and all cells, of component ``l`` in line ``i`` that no other covers.
+
+    And the ones that just one other covers.
+    """
     cells = all_cells[l]
     home, mark = l >> 6, np.uint64(1) << np.uint64(l & 63)
     was_on = membership[home] & mark
     membership[home] &= ~mark
-    ones = 0
+    ones, shared = 0, 0
     for e in range(lines.indptr[i], lines.indptr[i + 1]):
         j = lines.indices[e]
-        if has(cells, j) and not common(membership, others[j]):
-            ones += 1
+        if has(cells, j):
+            covering = 0
+            for y in range(membership.shape[0]):
+                covering += popcount(membership[y] & others[j, y])
+            ones += covering == 0
+            shared += covering == 1
     total = size
-    if ones or was_on:
+    if ones or shared or was_on:
         count = list_common(membership, membership, members)
         if count:
             total = 0
@@ -208,7 +221,45 @@ def _fresh_by_list(lines, i, l, membership, others, all_cells, size, members):
                 if has(cells, j) and not common(membership, others[j]):
                     total -= 1
     membership[home] |= was_on
-    return ones, total
+    return ones, total, shared
+
+
+@helper(allocates=False)
+def _best_swap(table, climb, axis, l, i, least):
+    """Find the component that a line is to have ``l`` in place of.
+
+    Returns by how much the cost goes down when it is switched off beside ``l``, if that is more
+    than ``least``, and which one it is, below zero if there is none.
+    """
+    now, prices, lines, work = climb.now, table.prices, table.lines[axis], climb.work
+    membership, others = now.memberships[axis][i], now.memberships[1 - axis]
+    all_cells, rows = now.component_bits[1 - axis], table.words[axis]
+    cells, once = all_cells[l], now.once[axis]
+    home, mark = l >> 6, np.uint64(1) << np.uint64(l & 63)
+    best, most = np.int64(-1), least
+    for y in range(membership.shape[0]):
+        word = membership[y]
+        while word:
+            q = 64 * y + lowest(word)
+            word &= word - np.uint64(1)
+            ones, total = 0, 0
+            if once.shape[0]:
+                for w in range(cells.shape[0]):
+                    alone = all_cells[q, w] & once[i, w] & ~cells[w]
+                    ones += popcount(alone & rows[i, w])
+                    total += popcount(alone)
+                work[0] += 12 + cells.shape[0]
+            else:
+                membership[home] |= mark
+                ones, total, _ = _fresh_by_list(
+                    lines, i, q, membership, others, all_cells, np.int64(0), climb.members
+                )
+                membership[home] &= ~mark
+                work[0] += 2 * (lines.indptr[i + 1] - lines.indptr[i])
+            gain = prices.zero * total - (prices.one + prices.zero) * ones
+            if gain > most:
+                best, most = q, gain
+    return most, best
 
 
 @kernel(inline="always")
@@ -241,9 +292,9 @@ def _dismiss_hopeless(lines, across, memberships, own, cells, size, prices, pend
 
 
 @kernel(inline="always")
-def _spread(table, climb, axis, l):
+def _spread(table, climb, axis, l, flipped):
     """Let the other side, and other components, know of the lines that were switched."""
-    now, saved, flipped, other = climb.now, climb.saved, climb.flipped[axis], 1 - axis
+    now, saved, other = climb.now, climb.saved, 1 - axis
     all_cells, all_own = now.component_bits[other], now.component_bits[axis]
     pending, pending_across = climb.pending[axis], climb.pending[other]
     cells, costs = all_cells[l], climb.costs
@@ -286,6 +337,7 @@ def _spread(table, climb, axis, l):
             if meets:
                 costs[1, q] = 1
     costs[1, l] = 1
+    climb.pending[other][l, :] = ALL
     return work
 
 
@@ -297,6 +349,7 @@ def work_on(table, climb, axis, l, task):
     pending lines are looked at. Returns by how much the cost went down, or would go up.
     """
     gained = np.int64(0)
+    swapping = table.swaps and task == IMPROVE
     quiet = 0
     while quiet < 2:
         other = 1 - axis
@@ -322,7 +375,7 @@ def work_on(table, climb, axis, l, task):
                     work[0] += _dismiss_hopeless(
                         lines, across, memberships, own, cells, size, prices, pending, counts
                     )
-        count = 0
+        count, swaps, swapped = 0, 0, climb.swapped[axis]
         flipped[:] = 0
         for y in range(pending.shape[0]):
             word = twins.first[y] & (pending[y] if task == IMPROVE else own[y])
@@ -332,11 +385,11 @@ def work_on(table, climb, axis, l, task):
                 i = 64 * y + lowest(word)
                 word &= word - np.uint64(1)
                 on = memberships[i, home] & mark != 0
-                ones, total = 0, 0
+                ones, total, shared = 0, 0, 0
                 if not masked:
                     length = lines.indptr[i + 1] - lines.indptr[i]
                     work[0] += 10 + 2 * length
-                    ones, total = _fresh_by_list(
+                    ones, total, shared = _fresh_by_list(
                         lines, i, l, memberships[i], others, all_cells, size, climb.members
                     )
                 elif on:
@@ -349,8 +402,13 @@ def work_on(table, climb, axis, l, task):
                         fresh = cells[w] & ~covered[i, w]
                         ones += popcount(fresh & rows[i, w])
                         total += popcount(fresh)
+                        shared += popcount(cells[w] & once[i, w] & rows[i, w])
                 work[0] += 4 + words
                 gain = (prices.one + prices.zero) * ones - prices.zero * total
+                replaced = np.int64(-1)
+                if swapping and gain <= 0 and not on and gain + prices.one * shared > 0:
+                    more, replaced = _best_swap(table, climb, axis, l, i, -gain)
+                    gain += more if replaced >= 0 else 0
                 if task == COUNT:
                     gained += gain * twins.copies[i]
                     continue
@@ -365,8 +423,13 @@ def work_on(table, climb, axis, l, task):
                     memberships[line, home] ^= mark
                     own[line >> 6] ^= bit
                     flipped[line >> 6] |= bit
+                    if replaced >= 0:
+                        memberships[line, replaced >> 6] ^= np.uint64(1) << np.uint64(replaced & 63)
+                        now.component_bits[axis][replaced, line >> 6] ^= bit
+                        swapped[replaced, line >> 6] |= bit
                     line = twins.following[line]
-                if masked and on:
+                swaps += replaced >= 0
+                if masked and (on or replaced >= 0):
                     membership = memberships[i]
                     work[0] += mask_line(
                         membership, all_cells, missing, i, covered[i], once[i], np.int64(0), words
@@ -379,8 +442,14 @@ def work_on(table, climb, axis, l, task):
             break
         quiet += 1
         if count:
-            work[0] += _spread(table, climb, axis, l)
-            climb.pending[other][l, :] = ALL
+            work[0] += _spread(table, climb, axis, l, flipped)
+            for q in range(all_cells.shape[0] if swaps else 0):
+                if common(swapped[q], swapped[q]):
+                    work[0] += _spread(table, climb, axis, q, swapped[q])
+                    # Which may have been a gain without the other.
+                    for y in range(pending.shape[0]):
+                        pending[y] |= swapped[q, y]
+                        swapped[q, y] = 0
             quiet = 1
         axis = other
     return gained
