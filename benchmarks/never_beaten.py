@@ -21,6 +21,7 @@ from sklearn.datasets import load_digits
 from common import data_argument, load, machine
 from elbmf.estimators import METHODS
 from elbmf.estimators import method as method_of
+from elbmf.utils.progress import FitProgress
 
 SETS = (
     "firewall1",
@@ -55,6 +56,7 @@ HIGH: dict[tuple[str, int, bool], int] = {
     ("mushroom", 80, False): 1_410,
     ("dna", 100, False): 3_670,
 }
+OVER_TIME = {"firewall1": 20, "americas_small": 100, "mushroom": 50, "dorothea_grn": 20}
 MEDIUM = ("chess", "mushroom", "digits", "mnist_bin:2000", "genomes1k_peddy::500")
 
 
@@ -107,15 +109,30 @@ def _fit(sender: Any, data: Path, of: dict[str, Any]) -> None:
     k, method = of.pop("k"), method_of(of.pop("method"))
     if of.pop("below", False):
         of["extra_weight"] = np.inf
+    told: list[tuple[float, int]] = []
+    if of.pop("told", False):
+
+        def listen(report: FitProgress) -> None:
+            if report.best is not None:
+                told.append((time.perf_counter(), report.best))
+
+        of["callback"] = listen
     warm = {**of, "time_limit": 0.2} if "time_limit" in of else of
     method(2, random_state=0, **warm).fit(A[:40, :40])
+    told.clear()
     used = resource.getrusage(resource.RUSAGE_SELF)
     began = time.perf_counter()
     model = method(k, **{"random_state": 0, **of}).fit(A)
     seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-    sender.send({"loss": int(model.reconstruction_err_), "seconds": seconds, "cpu": cpu})
+    found = {"loss": int(model.reconstruction_err_), "seconds": seconds, "cpu": cpu}
+    if told:
+        best = np.minimum.accumulate([best for _, best in told])
+        lower = np.flatnonzero(np.diff(best, prepend=best[0] + 1))
+        found["told"] = [(round(told[place][0] - began, 4), int(best[place])) for place in lower]
+        found["told"].append((round(seconds, 4), found["loss"]))
+    sender.send(found)
     sender.close()
     os._exit(0)
 
@@ -211,9 +228,10 @@ def medium(arguments: argparse.Namespace, results: Results) -> None:
                 for limit in ({}, {"time_limit": 60}, {"time_limit": arguments.long})
             )
             least = min(default["loss"], minute["loss"], best["loss"])
+            over = [each["loss"] / least - 1 for each in (default, minute)]
             print(
-                f"{name} k={k}: default {default['loss'] / least - 1:+.2%} in "
-                f"{default['seconds']:.1f} s, a minute {minute['loss'] / least - 1:+.2%} of {least}",
+                f"{name} k={k}: default {over[0]:+.2%} in {default['seconds']:.1f} s, a minute "
+                f"{over[1]:+.2%} of {least}",
                 flush=True,
             )
     print(flush=True)
@@ -231,6 +249,39 @@ def cores(arguments: argparse.Namespace, results: Results) -> None:
     print(flush=True)
 
 
+def over_time(arguments: argparse.Namespace, results: Results) -> None:
+    """Draw the loss over time of a fit, and where the other methods end, refined or not."""
+    from matplotlib.figure import Figure
+
+    from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, plain_axes, titled
+
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    for ax, (name, k) in zip(figure.subplots(2, 2).flat, OVER_TIME.items(), strict=True):
+        own = results.of(name, k, time_limit=arguments.seconds, told=True)
+        seconds, losses = np.array(own["told"]).T
+        ax.step(seconds, losses, where="post", color="black", linewidth=1.5, label="elbmf")
+        for place, rival in enumerate(RIVALS):
+            points = [results.of(name, k, rival, refine=refine) for refine in (False, True)]
+            points = [point for point in points if point["loss"] is not None]
+            ax.plot(
+                [point["seconds"] for point in points],
+                [point["loss"] for point in points],
+                color=CLASS_COLOURS[place % len(CLASS_COLOURS)],
+                marker=CLASS_SHAPES[place % len(CLASS_SHAPES)],
+                linewidth=0.8,
+                markersize=5,
+                label=rival,
+            )
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        plain_axes(ax)
+        titled(ax, f"{name}, k = {k}", "seconds", "wrong cells")
+        print(f"{name} k={k}: {own['loss']}, first {own['told'][0]}", flush=True)
+    figure.axes[0].legend(fontsize=TICK, frameon=False)
+    figure.savefig(arguments.picture, dpi=110)
+    print(flush=True)
+
+
 def _below(below: bool) -> dict[str, bool]:
     return {"below": True} if below else {}
 
@@ -240,7 +291,7 @@ def _case(name: str, k: int, below: bool) -> str:
 
 
 PARTS = {
-    part.__name__: part for part in (high, cores, medium, monotone, rivals, equal_time)
+    part.__name__: part for part in (high, cores, medium, monotone, rivals, equal_time, over_time)
 }
 
 
@@ -252,6 +303,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--ranks", nargs="*", type=int, default=list(RANKS))
     parser.add_argument("--limit", type=float, default=1500.0, help="seconds of a fit at most")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of the loss over time")
+    parser.add_argument("--picture", type=Path, default=Path("docs/screens/over_time.png"))
     parser.add_argument("--long", type=float, default=1200.0, help="seconds that are long")
     arguments = parser.parse_args()
     print(machine() + "\n")

@@ -37,7 +37,7 @@ from elbmf.relaxation.rounding import project, round_by_loss
 from elbmf.relaxation.schedules import Annealed, Schedule
 from elbmf.search.local import LocalSearch
 from elbmf.search.online import Review, Stream
-from elbmf.search.portfolio import Portfolio, planned_runs, runs_within, search_work
+from elbmf.search.portfolio import Pace, Portfolio, planned_runs, search_work
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.constraints import Interval, Options, StrOptions
 from elbmf.utils.late import imported
@@ -300,12 +300,11 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     ) -> None:
         """Do the runs that the session has not seen yet, and round what each leads to."""
         weights, relaxer, plan = self._weights(A.shape), self._relaxer, self._plan(A)
-        deadline = np.inf if portfolio is None else self._deadline(session)
-        if deadline < np.inf:
-            plan = runs_within(A, plan, deadline - time.perf_counter())
+        pace = Pace(A, plan, np.inf if portfolio is None else self._deadline(session))
         with relaxer.open(A, weights.relaxed) as engine:
-            for run, (k, epochs) in islice(enumerate(plan, start=1), len(session.runs), None):
-                if session.runs_are_over:
+            for run, (k, _) in islice(enumerate(plan, start=1), len(session.runs), None):
+                epochs, began = pace.epochs(run), time.perf_counter()
+                if session.runs_are_over or not epochs:
                     break
                 relaxed = relaxer.relax(
                     A,
@@ -318,9 +317,10 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     run=run,
                     runs=len(plan),
                     at_random=self._starts_at_random(A, run),
-                    deadline=deadline,
+                    deadline=pace.deadline,
                     best=lambda: None if portfolio is None else portfolio.least,
                 )
+                pace.note(run, relaxed.state.iteration, time.perf_counter() - began)
                 session.keep_run(rounded(A, relaxed, session.began))
                 if portfolio is not None and not session.runs[-1].was_stopped:
                     portfolio.take(session.runs[-1])

@@ -178,6 +178,17 @@ class Search:
         packed = self._packed(reduced)
         return packed, work + self._local.descend(packed)
 
+    def climbed(self, factors: PackedFactors, over: Callable[[], bool]) -> PackedFactors:
+        """Climb from factors until somebody says that it is over, beside the search."""
+        climber = Climber(self._terrain, self._k, self._alarm)
+        best, seed = self._individual(factors), 0
+        exchanges = self._exchanges(TUNING.first_exchanges)
+        while best.cost and not over() and not self.interrupted:
+            found, _ = climber.climb_from(best, self._k, seed, exchanges)
+            best = min(found, best, key=lambda each: each.cost)
+            seed += 1
+        return self._packed(best)
+
     def improve(
         self,
         start: Sequence[PackedFactors] | Population,

@@ -24,7 +24,7 @@ from elbmf.search.starts import STARTS, Circumstances, Start
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["Memory", "Portfolio", "epoch_work", "planned_runs", "runs_within", "search_work"]
+__all__ = ["Memory", "Pace", "Portfolio", "epoch_work", "planned_runs", "search_work"]
 
 T = TypeVar("T")
 
@@ -50,16 +50,39 @@ def planned_runs(
     return [(k, math.ceil(share)), (more, math.ceil(share / TUNING.overshoot))]
 
 
-def runs_within(
-    A: BooleanMatrix,
-    runs: list[tuple[int, int]],  # Components and epochs of each
-    seconds: float,
-) -> list[tuple[int, int]]:
-    """Shorten runs so that they take a part of the time; leave out what would be too short."""
-    whole = sum(epochs * epoch_work(A, k) for k, epochs in runs)
-    share = min(1.0, TUNING.relaxation_in_time * seconds * 1e9 / whole)
-    shortened = [(k, math.ceil(share * epochs)) for k, epochs in runs]
-    return [(k, epochs) for k, epochs in shortened if epochs >= TUNING.fewest_epochs]
+class Pace:
+    """How many epochs runs may have, so that all of them end in their part of a time limit."""
+
+    def __init__(
+        self,
+        A: BooleanMatrix,
+        runs: list[tuple[int, int]],  # Components and epochs of each
+        deadline: float,  # Of the fit, as of `time.perf_counter`
+    ) -> None:
+        self._A, self._runs = A, runs
+        now = time.perf_counter()
+        self.deadline = math.inf  # Of the runs
+        if deadline < math.inf:
+            self.deadline = now + TUNING.relaxation_in_time * (deadline - now)
+        self._slower = 1.0  # By which the last run was slower than estimated
+
+    def epochs(self, run: int) -> int:
+        """Return what a run may have, counted from 1; 0 if that is too few to be worth it."""
+        seconds = [epochs * self._seconds(k) for k, epochs in self._runs[run - 1 :]]
+        wanted = self._runs[run - 1][1]
+        share = (self.deadline - time.perf_counter()) / sum(seconds)
+        if share >= 1:
+            return wanted
+        epochs = math.ceil(share * wanted)
+        return epochs if epochs >= TUNING.fewest_epochs else 0
+
+    def note(self, run: int, epochs: int, seconds: float) -> None:
+        """Let what a run took tell what the next will take."""
+        self._slower *= seconds / (epochs * self._seconds(self._runs[run - 1][0]))
+
+    def _seconds(self, k: int) -> float:
+        """Estimate what an epoch takes."""
+        return self._slower * epoch_work(self._A, k) / 1e9
 
 
 def epoch_work(A: BooleanMatrix, k: int) -> float:
@@ -132,20 +155,25 @@ class Portfolio:
         self._beside = ThreadPoolExecutor(1)
         self._starting: list[Future[PackedFactors | None]] = []
         self._refining: list[Future[tuple[PackedFactors, int]]] = []
+        self._relaxed = False  # Whether the runs have ended
+        self._ahead = ThreadPoolExecutor(1)
+        self._climbing: Future[PackedFactors] | None = None
 
     def __enter__(self) -> Self:
         self._search.__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._relaxed = True
         self._beside.shutdown(cancel_futures=True)
+        self._ahead.shutdown()
         self._search.__exit__(*exception)
 
     def begin(self) -> None:
         """Carry out the quick starts; after the first there is a result.
 
-        The others go on beside what follows, unless there is a time limit, in which the runs get
-        what these leave.
+        The others go on beside what follows. With a time limit, the best of them climbs as long as
+        there is nothing else.
         """
         first = self._start(STARTS[0])
         assert first is not None
@@ -153,7 +181,13 @@ class Portfolio:
         self._starting = [self._beside.submit(self._start, start) for start in STARTS[1:]]
         self._starting.append(self._beside.submit(self._refined, first))
         if self._limited:
-            self._collect_starts()
+            self._climbing = self._ahead.submit(self._climbed, list(self._starting))
+
+    def _climbed(self, starting: list[Future[PackedFactors | None]]) -> PackedFactors:
+        """Climb from the best of the starts until the runs have ended."""
+        found = [each for start in starting if (each := start.result()) is not None]
+        least = min(found, key=lambda each: each.cost)
+        return self._search.climbed(least, lambda: self._relaxed)
 
     def _start(self, start: Start) -> PackedFactors | None:
         """Carry out a quick start, and refine it unless it is the first."""
@@ -175,8 +209,11 @@ class Portfolio:
 
     def _collect_starts(self) -> None:
         """Wait for the starts."""
+        self._relaxed = True
         found = [start.result() for start in self._starting]
         self.found = [each for each in found if each is not None] or self.found
+        if self._climbing is not None:
+            self.found.append(self._climbing.result())
         self._starting = []
 
     def take(self, run: FittedFactors) -> None:

@@ -59,7 +59,7 @@ class Tuning:
     # Share of the work at effort 1 that a quick start may take; of a time limit that it may, and
     # that the relaxation may; epochs below which that is not worth its while. benchmarks/lowest.py
     share_of_start: float = 0.12
-    start_in_time: float = 0.7
+    start_in_time: float = 0.5
     relaxation_in_time: float = 0.4
     # Cells up to which there is memory for greedy concepts. benchmarks/greedy_speed.py
     cells_for_concepts: int = 1 << 31

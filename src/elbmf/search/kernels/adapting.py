@@ -2,9 +2,9 @@
 
 Where coordinate descent goes from line to line and weighs subsets of components, this looks at one
 component, and only ever switches single lines on or off, or in place of another component, so that
-little is to be looked at after a small change: of each component, the lines that are *pending*. On data that is not too sparse,
-*masks* tell for each line which cells are covered, and which of them by one component alone; else
-that is found out from the memberships, for the ones of a line.
+little is to be looked at after a small change: of each component, the lines that are *pending*. On
+data that is not too sparse, *masks* tell for each line which cells are covered, and which of them
+by one component alone; else that is found out from the memberships, for the ones of a line.
 
 Equal lines are worked on once: the *first* of them is looked at, and the others follow it.
 """
@@ -337,7 +337,7 @@ def _spread(table, climb, axis, l, flipped):
             if meets:
                 costs[1, q] = 1
     costs[1, l] = 1
-    climb.pending[other][l, :] = ALL
+    pending_across[l, :] = ALL
     return work
 
 
