@@ -179,13 +179,14 @@ class Portfolio:
         assert first is not None
         self.found = [first]
         self._starting = [self._beside.submit(self._start, start) for start in STARTS[1:]]
-        self._starting.append(self._beside.submit(self._refined, first))
         if self._limited:
             self._climbing = self._ahead.submit(self._climbed, list(self._starting))
+        else:
+            self._starting.append(self._beside.submit(self._refined, first))
 
     def _climbed(self, starting: list[Future[PackedFactors | None]]) -> PackedFactors:
         """Climb from the best of the starts until the runs have ended."""
-        found = [each for start in starting if (each := start.result()) is not None]
+        found = [each for start in starting if (each := start.result()) is not None] + self.found
         least = min(found, key=lambda each: each.cost)
         return self._search.climbed(least, lambda: self._relaxed)
 

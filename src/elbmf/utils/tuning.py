@@ -64,6 +64,11 @@ class Tuning:
     # Cells up to which there is memory for greedy concepts. benchmarks/greedy_speed.py
     cells_for_concepts: int = 1 << 31
     fewest_epochs: int = 8
+    # Pairs of ones in a line, and candidates, up to which associations are a quick start, and the
+    # thresholds that are tried. benchmarks/never_beaten.py
+    pairs_to_associate: int = 5_000_000
+    most_candidates: int = 1 << 13
+    thresholds: tuple[float, ...] = (1.0, 0.8, 0.6, 0.4)
     # By what share of a time limit the last word on each row may exceed it. benchmarks/lowest.py
     beyond_time_limit: float = 0.05
 

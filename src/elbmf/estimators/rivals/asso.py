@@ -2,26 +2,17 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import Weights
-from elbmf.boolean.packed import unpack
 from elbmf.estimators.auto_rank import fitted_greedily, prefixes
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.rivals.kernels.associations import (
-    add_gains,
-    count_associations,
-    list_associations,
-    pack_candidates,
-    rows_that_gain,
-)
-from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Nested, Stepper
+from elbmf.search.starts.associations import Side
 from elbmf.utils.constraints import Interval, StrOptions
 from elbmf.utils.threads import available_cores, over_ranges
 
@@ -176,9 +167,7 @@ class Asso(BooleanFactorizer):
             )
             return stopped
 
-        sides = {
-            side: _Side.of(A, side, weights, thresholds[0], threads) for side in self._sides(A)
-        }
+        sides = {side: Side.of(A, side, weights, thresholds[0], threads) for side in self._sides(A)}
         choices = [
             (threshold, side)
             for side, associated in sides.items()
@@ -190,7 +179,8 @@ class Asso(BooleanFactorizer):
             def observe(count: int, cost: int) -> bool:
                 return tell("component", count, rank, cost)
 
-            return {choices[0]: sides[side].find(threshold, rank, threads, observe)}, stopped
+            chosen = sides[side].find(threshold, rank, threads, observe)
+            return {choices[0]: Nested.of(*chosen, rank)}, stopped
         found: dict[_Choice, Nested] = {}
         # Each thread has a threshold for itself, which it waits less for than for a part of one.
         together = threads or available_cores()
@@ -206,177 +196,13 @@ class Asso(BooleanFactorizer):
                 batch, wanted = wanted[:together], wanted[together:]
 
                 def look(low: int, high: int, batch: list[_Choice] = batch) -> list[Nested]:
-                    return [sides[side].find(t, rank, 1) for t, side in batch[low:high]]
+                    return [
+                        Nested.of(*sides[side].find(t, rank, 1), rank)
+                        for t, side in batch[low:high]
+                    ]
 
                 parts = over_ranges(look, len(batch), threads, few_and_long=True)
                 found |= zip(batch, (nested for part in parts for nested in part), strict=True)
                 least = min(nested.costs[-1] for nested in found.values())
                 tell("threshold", len(found), total, int(least))
         return found, stopped
-
-
-class _Side(NamedTuple):
-    """The data as it is seen when columns are associated, or when rows are.
-
-    Patterns of the ones and of the missing cells are by the lines to cover and by those that are
-    associated, which are called rows and columns here, whatever they are in the data.
-    """
-
-    transposed: bool
-    shape: tuple[int, int]
-    ones: tuple[Pattern, Pattern]
-    missing: tuple[Pattern, Pattern]
-    weights: Weights
-    associations: "_Associations"
-
-    @classmethod
-    def of(
-        cls,
-        A: BooleanMatrix,
-        transposed: bool,
-        weights: Weights,
-        threshold: float,
-        threads: int | None,
-    ) -> "_Side":
-        """Find the associations whose confidence reaches a threshold."""
-        axis = int(transposed)
-        ones = A.lines(axis), A.lines(1 - axis)
-        missing = A.missing_lines(axis), A.missing_lines(1 - axis)
-        shape = A.shape[axis], A.shape[1 - axis]
-        associations = _associations(*ones, missing[1], threshold, threads)
-        return cls(transposed, shape, ones, missing, weights, associations)
-
-    def distinct(self, thresholds: Sequence[float]) -> list[float]:
-        """Leave out thresholds that keep the same associations as a lower one."""
-        kept = [int((self.associations.confidences >= threshold).sum()) for threshold in thresholds]
-        by_kept = dict(zip(reversed(kept), reversed(thresholds), strict=True))
-        return sorted(by_kept.values())
-
-    def find(
-        self,
-        threshold: float,
-        rank: int,
-        threads: int | None,
-        observe: Callable[[int, int], bool] = lambda count, cost: False,
-    ) -> Nested:
-        """Choose up to so many candidates of a threshold.
-
-        ``observe`` is told how many there are and what they cost, and ends it by returning true.
-        """
-        costs = [self.weights.missed * int(self.ones[0][0][-1])]
-
-        def note(gain: int) -> bool:
-            costs.append(costs[-1] - gain)
-            return observe(len(costs) - 1, costs[-1])
-
-        U, V = _choose(self, self.associations.at_least(threshold), rank, threads, note)
-        return Nested.of(*((V.T, U.T) if self.transposed else (U, V)), costs, rank)
-
-
-class _Associations(NamedTuple):
-    """For each column j the columns i with a confidence c(i→j), and these confidences."""
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    confidences: NDArray[np.float64]
-
-    def at_least(self, threshold: float) -> Pattern:
-        """Return for each column the candidates that have it."""
-        kept = self.confidences >= threshold
-        before = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
-        return before[self.indptr], self.indices[kept]
-
-
-def _associations(
-    rows: Pattern, columns: Pattern, missing: Pattern, threshold: float, threads: int | None
-) -> _Associations:
-    """Find the confidences that reach a threshold; ``missing`` are the missing cells by column."""
-    m = columns[0].size - 1
-    counts = np.zeros(m, dtype=np.int64)
-    over_ranges(
-        lambda low, high: count_associations(rows, columns, missing, low, high, threshold, counts),
-        m,
-        threads,
-    )
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices = np.empty(int(indptr[-1]), dtype=np.int32)
-    confidences = np.empty(int(indptr[-1]), dtype=np.float64)
-    over_ranges(
-        lambda low, high: list_associations(
-            rows, columns, missing, low, high, threshold, indptr, indices, confidences
-        ),
-        m,
-        threads,
-    )
-    return _Associations(indptr, indices, confidences)
-
-
-def _choose(
-    data: _Side,
-    candidates: Pattern,
-    rank: int,
-    threads: int | None,
-    observe: Callable[[int], bool],
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Choose up to so many candidates; return the factors.
-
-    ``observe`` is called with what each component gains, and ends it by returning true.
-    """
-    n, m = data.shape
-    words = -(-m // 64)
-    U, component_bits = (
-        np.zeros((n, rank), dtype=np.bool_),
-        np.zeros((rank, words), dtype=np.uint64),
-    )
-    packed = np.zeros((m, words), dtype=np.uint64)
-    pack_candidates(candidates, packed)
-    sizes = np.bincount(candidates[1], minlength=m)
-    pair = (data.weights.missed, data.weights.extra)
-    rows, missing = data.ones[0], data.missing[0]
-    gains = np.zeros(m, dtype=np.int64)
-
-    def add(lines: NDArray[np.int64], sign: int) -> None:
-        def part(low: int, high: int) -> NDArray[np.int64]:
-            own = np.zeros(m, dtype=np.int64)
-            add_gains(
-                rows,
-                missing,
-                lines,
-                low,
-                high,
-                U,
-                component_bits,
-                candidates,
-                packed,
-                sizes,
-                pair,
-                sign,
-                own,
-            )
-            return own
-
-        for own in over_ranges(part, lines.size, threads):
-            gains[:] += own
-
-    add(np.arange(n), 1)
-    chosen = 0
-    for l in range(rank):
-        best = int(np.argmax(gains))
-        if gains[best] <= 0:
-            break
-        gain = int(gains[best])
-        candidate = packed[best]
-        members = np.zeros(n, dtype=np.bool_)
-
-        def look(low: int, high: int, candidate: Any = candidate, members: Any = members) -> None:
-            rows_that_gain(rows, missing, low, high, U, component_bits, candidate, pair, members)
-
-        over_ranges(look, n, threads)
-        changed = np.flatnonzero(members)
-        add(changed, -1)
-        U[:, l], component_bits[l] = members, candidate
-        add(changed, 1)
-        chosen += 1
-        if observe(gain):
-            break
-    return U[:, :chosen], unpack(component_bits[:chosen], m)
