@@ -144,7 +144,7 @@ class Climber:
             counts=(np.zeros(shape[0], dtype=np.int64), np.zeros(shape[1], dtype=np.int64)),
             members=np.zeros(slots, dtype=np.int64),
             random=_words(2),
-            work=np.zeros(2, dtype=np.int64),
+            work=np.zeros(3, dtype=np.int64),
             alarm=(alarm or Alarm()).flag,
         )
 
@@ -153,9 +153,10 @@ class Climber:
         start: Individual,
         wanted: int,  # Components to end with
         seed: int,  # Of the random numbers
-        exchanges: int = 0,  # Of components, to try
+        exchanges: int = 0,  # Of components, to try at least
         reseeded: Sequence[int] | NDArray[np.int64] = (),  # Components to grow anew before that
         most_work: float = np.inf,  # After which to end as soon as that can be
+        least_work: int = 0,  # Before which exchanges go on, if there are any
     ) -> tuple[Individual, int]:
         """Improve factors; return what they become, and the work."""
         climb, terrain = self.climb, self._terrain
@@ -164,7 +165,7 @@ class Climber:
             bits[:given] = words
             bits[given:] = 0
         climb.random[:] = seed, 0
-        climb.work[:] = 0, min(most_work, _ENDLESS)
+        climb.work[:] = 0, min(most_work, _ENDLESS), least_work
         again = np.asarray(reseeded, dtype=np.int64)
         cost = evolve(terrain.table, climb, terrain.address, wanted, again, exchanges)
         rows, columns = climb.now.component_bits

@@ -322,7 +322,7 @@ class Search:
         except Empty:
             climber = Climber(self._terrain, self._k, self._alarm)
         given = (task.start, self._k, task.seed, task.exchanges, task.reseeded)
-        found, work = climber.climb_from(*given)
+        found, work = climber.climb_from(*given, least_work=TUNING.least_climb)
         self._climbers.put(climber)
         if self._small:
             factors = self._packed(found)

@@ -73,10 +73,13 @@ class Tuning:
     beyond_time_limit: float = 0.05
 
     # What a search may take at effort 1, in epochs of the run; and where that is little time, by
-    # how many times more, but not by more nanoseconds than these. benchmarks/lowest.py
+    # how many times more, but not by more nanoseconds than these. Where even that is little, by so
+    # many times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
     more_search: float = 48.0
     most_more_search: float = 8e9
+    more_on_small: float = 4.0
+    small_search: float = 1e9
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
     # and for each line. benchmarks/speed.py
     epoch: float = 3e5
@@ -134,9 +137,11 @@ class Tuning:
     shares_crossed: tuple[float, ...] = (0.5, 0.3, 0.15)
     mutations: float = 0.5
     share_mutated: float = 0.2
-    # Children at a time, and what each takes at least, in nanoseconds. benchmarks/lowest.py
+    # Children at a time, what each takes before it begins to climb, in nanoseconds, and what it
+    # then exchanges components for at least. benchmarks/small_tables.py
     children_at_once: int = 8
     task_overhead: int = 400_000
+    least_climb: int = 1_500_000
     # Cells up to which everyone is refined, and else how many times the work until the best is
     # again. benchmarks/lowest.py
     cells_to_refine_all: int = 1 << 12

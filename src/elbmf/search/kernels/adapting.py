@@ -122,8 +122,9 @@ class Climb(NamedTuple):
         A list of components.
     random : ndarray of uint64, of shape (2,)
         Key of the random numbers, and how many were drawn.
-    work : ndarray of int64, of shape (2,)
-        What was done, about in nanoseconds, and after how much to end as soon as that can be.
+    work : ndarray of int64, of shape (3,)
+        What was done, about in nanoseconds, after how much to end as soon as that can be, and
+        before how much exchanges go on in any case.
     alarm : ndarray of uint8, of shape (1,)
         Whether to end as soon as that can be; see `Alarm`.
     """

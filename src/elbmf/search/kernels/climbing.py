@@ -310,7 +310,7 @@ def evolve(table, climb, address, wanted, reseeded, exchanges):
     reseeded : ndarray of int64
         Components to empty, and to grow anew from uncovered lines, before anything else.
     exchanges : int
-        How many to try.
+        How many to try at least; more if that takes less than the least work. None if it is 0.
 
     Returns
     -------
@@ -329,7 +329,8 @@ def evolve(table, climb, address, wanted, reseeded, exchanges):
     while True:
         count, empty = _census(climb)
         growing = count < wanted and failed < _FAILURES
-        done = cost == 0 or _is_over(climb) or not (growing or (left and count))
+        going = left > 0 or (exchanges and climb.work[0] < climb.work[2])
+        done = cost == 0 or _is_over(climb) or not (growing or (going and count))
         if count <= wanted and done:
             break
         if growing:
