@@ -283,7 +283,7 @@ class Search:
         return Task(member, self._seed(), exchanges, parents=(member,))
 
     def _newcomer(self, population: Population) -> Task:
-        """Grow half of the components of a survivor anew, or all of them."""
+        """Grow components of a survivor anew: all of them, or a share."""
         start = population.members[self._generator.integers(population.survivors)]
         exchanges = self._exchanges(TUNING.first_exchanges)
         share = self._generator.choice(TUNING.shares_reseeded)

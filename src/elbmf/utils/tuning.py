@@ -133,10 +133,10 @@ class Tuning:
     climbs_at_once: int = 3
     # Share of the components that newcomers grow anew; those taken from the other parent; share of
     # the children that mutate, and of the components that do. benchmarks/lowest.py
-    shares_reseeded: tuple[float, ...] = (0.5, 0.5, 1.0)
+    shares_reseeded: tuple[float, ...] = (1.0,)
     shares_crossed: tuple[float, ...] = (0.5, 0.3, 0.15)
-    mutations: float = 0.5
-    share_mutated: float = 0.2
+    mutations: float = 0.2
+    share_mutated: float = 0.1
     # Children at a time, what each takes before it begins to climb, in nanoseconds, and what it
     # then exchanges components for at least. benchmarks/small_tables.py
     children_at_once: int = 8

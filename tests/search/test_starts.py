@@ -1,0 +1,125 @@
+"""Quick starts of the search, and how a time limit is shared out between them and the runs."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from elbmf import ELBMF, Asso
+from elbmf.boolean.coverage import Weights
+from elbmf.datasets import make_tiles
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.local import LocalSearch
+from elbmf.search.population import Search
+from elbmf.search.portfolio import Pace, epoch_work
+from elbmf.search.starts import STARTS, Circumstances
+from elbmf.search.starts.associations import greedy_associations
+from elbmf.search.starts.concepts import greedy_concepts
+from elbmf.utils.tuning import TUNING, Tuning
+from strategies import examples, starts, weights
+
+NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toarray()
+
+
+def started(start, A, k, *, missing=None, weights=None, stop=lambda work: False):
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
+    return start(Circumstances(local, k, stop))
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda start: start.__name__)
+@given(case=starts(), weights=weights, k=st.integers(1, 80), hurried=st.booleans())
+@examples(40)
+def test_a_start_has_components_however_soon_it_must_end(start, case, weights, k, hurried):
+    A, missing, _, _ = case
+    U, V = started(start, A, k, missing=missing, weights=weights, stop=lambda work: hurried)
+    assert U.dtype == V.dtype == np.bool_
+    assert U.shape == (A.shape[0], V.shape[0])
+    assert V.shape[1] == A.shape[1]
+    assert V.shape[0] <= k
+
+
+def test_the_first_start_suits_any_data():
+    U, V = started(STARTS[0], np.zeros((3, 4), dtype=bool), 2)
+    assert U.shape[1] == V.shape[0] <= 2
+
+
+@given(case=starts(), k=st.integers(1, 20))
+def test_greedy_concepts_cover_no_zero(case, k):
+    A, _, _, _ = case
+    U, V = started(greedy_concepts, A, k)
+    assert not (naive.boolean_product(U, V) & ~A).any()
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 1.0])
+def test_greedy_associations_are_those_of_asso(monkeypatch, threshold):
+    tuning = Tuning(thresholds=(threshold,))
+    monkeypatch.setattr("elbmf.search.starts.associations.TUNING", tuning)
+    U, V = started(greedy_associations, NOISY, 6)
+    asso = Asso(6, threshold=threshold, transpose=False).fit(NOISY)
+    np.testing.assert_array_equal(U, asso.membership_)
+    np.testing.assert_array_equal(V, asso.components_)
+
+
+def test_the_best_threshold_is_taken():
+    U, V = started(greedy_associations, NOISY, 6)
+    losses = [
+        Asso(6, threshold=threshold, transpose=False).fit(NOISY).reconstruction_err_
+        for threshold in TUNING.thresholds
+    ]
+    assert naive.cost(NOISY, U, V, Weights()) == min(losses)
+
+
+def test_associations_do_not_suit_long_rows(monkeypatch):
+    tuning = Tuning(pairs_to_associate=100)
+    monkeypatch.setattr("elbmf.search.starts.associations.TUNING", tuning)
+    assert started(greedy_associations, NOISY, 6) is None
+
+
+def test_without_a_deadline_runs_have_all_their_epochs():
+    pace = Pace(BooleanMatrix.from_array(NOISY), [(5, 250), (8, 160)], math.inf)
+    assert [pace.epochs(1), pace.epochs(2)] == [250, 160]
+    assert pace.deadline == math.inf
+
+
+def test_runs_have_fewer_epochs_the_less_time_there_is_and_the_slower_they_were():
+    A = BooleanMatrix.from_array(NOISY)
+    runs = [(5, 25_000), (8, 16_000)]
+    seconds = sum(epochs * epoch_work(A, k) for k, epochs in runs) / 1e9
+    # So much that the time it takes to ask does not matter.
+    pace = Pace(A, runs, time.perf_counter() + seconds)
+    first = pace.epochs(1)
+    assert 0 < first < 25_000
+    second = pace.epochs(2)
+    pace.note(1, 1000, 10 * 1000 * epoch_work(A, 5) / 1e9)
+    assert pace.epochs(2) < second / 5
+    assert Pace(A, runs, time.perf_counter()).epochs(1) == 0
+
+
+def test_a_climb_beside_the_runs_ends_when_it_is_told_and_never_higher():
+    local = LocalSearch(BooleanMatrix.from_array(NOISY), None, 1)
+    factors = local.pack(*started(greedy_concepts, NOISY, 5))
+    before, asked = factors.cost, []
+
+    def over():
+        asked.append(None)
+        return len(asked) > 5
+
+    with Search(local, 5, np.random.default_rng(0), 0) as search:
+        found = search.climbed(factors, over)
+    assert len(asked) == 6
+    assert found.cost <= before
+    U, V = found.to_arrays()
+    assert found.cost == naive.cost(NOISY, U, V, Weights())
+
+
+@pytest.mark.parametrize("limit", [0, 0.01, 0.3])
+@pytest.mark.parametrize("extra_weight", [1.0, np.inf])
+def test_a_fit_of_any_time_has_factors(limit, extra_weight):
+    model = ELBMF(5, time_limit=limit, extra_weight=extra_weight, random_state=0).fit(NOISY)
+    found = naive.boolean_product(model.membership_, model.components_)
+    assert (found != NOISY).sum() == model.reconstruction_err_ < NOISY.sum()
+    assert extra_weight == 1 or not (found & ~NOISY).any()
