@@ -187,6 +187,27 @@ def mask_line(membership, cells, missing, i, covered, once, low, high):
 
 
 @helper(allocates=False, forceinline=True)
+def _cover(packed, covered, once, w):
+    """Let cells of a word be covered by one component more."""
+    once[w] = (once[w] & ~packed) | (packed & ~covered[w])
+    covered[w] |= packed
+
+
+@helper(allocates=False, forceinline=True)
+def _uncover(packed, membership, cells, missing, i, covered, once, w):
+    """Let cells of a word be covered by one component less, which is no member any more.
+
+    Where others cover them too, all of these have to be looked at. Returns how many words were.
+    """
+    alone = packed & once[w]
+    covered[w] &= ~alone
+    once[w] &= ~alone
+    if packed & ~alone:
+        return mask_line(membership, cells, missing, i, covered, once, w, w + 1)
+    return 1
+
+
+@helper(allocates=False, forceinline=True)
 def _fresh_by_list(lines, i, l, membership, others, all_cells, size, members):
     """Count the ones, and all cells, of component ``l`` in line ``i`` that no other covers.
 
@@ -293,8 +314,11 @@ def _dismiss_hopeless(lines, across, memberships, own, cells, size, prices, pend
 
 
 @kernel(inline="always")
-def _spread(table, climb, axis, l, flipped):
-    """Let the other side, and other components, know of the lines that were switched."""
+def _spread(table, climb, axis, l, flipped, one_by_one):
+    """Let the other side, and other components, know of the lines that were switched.
+
+    Where these are all that has changed, the masks follow ``one_by_one``; else they are made anew.
+    """
     now, saved, other = climb.now, climb.saved, 1 - axis
     all_cells, all_own = now.component_bits[other], now.component_bits[axis]
     pending, pending_across = climb.pending[axis], climb.pending[other]
@@ -316,10 +340,21 @@ def _spread(table, climb, axis, l, flipped):
                 j = 64 * w + lowest(word)
                 word &= word - np.uint64(1)
                 save(changed, j, memberships, covered, once, before[0], before[1], before[2])
-                steps = mask_line(
-                    memberships[j], all_own, missing, j, covered[j], once[j], low, high
-                )
-                work += 10 + steps
+                steps = 10
+                if not one_by_one:
+                    steps += mask_line(
+                        memberships[j], all_own, missing, j, covered[j], once[j], low, high
+                    )
+                for y in range(low, high if one_by_one else low):
+                    on, off = flipped[y] & all_own[l, y], flipped[y] & ~all_own[l, y]
+                    if on:
+                        _cover(on, covered[j], once[j], y)
+                        steps += 1
+                    if off:
+                        steps += _uncover(
+                            off, memberships[j], all_own, missing, j, covered[j], once[j], y
+                        )
+                work += steps
     for q in range(all_cells.shape[0]):
         if q == l:
             continue
@@ -430,23 +465,32 @@ def work_on(table, climb, axis, l, task):
                         swapped[replaced, line >> 6] |= bit
                     line = twins.following[line]
                 swaps += replaced >= 0
-                if masked and (on or replaced >= 0):
-                    membership = memberships[i]
-                    work[0] += mask_line(
-                        membership, all_cells, missing, i, covered[i], once[i], np.int64(0), words
-                    )
-                elif masked:
+                if masked and not on:
                     for w in range(words):
-                        once[i, w] = (once[i, w] & ~cells[w]) | (cells[w] & ~covered[i, w])
-                        covered[i, w] |= cells[w]
+                        _cover(cells[w], covered[i], once[i], w)
+                gone = l if on else replaced
+                if masked and gone >= 0:
+                    for w in range(words):
+                        packed = all_cells[gone, w]
+                        if packed:
+                            work[0] += _uncover(
+                                packed,
+                                memberships[i],
+                                all_cells,
+                                missing,
+                                i,
+                                covered[i],
+                                once[i],
+                                w,
+                            )
         if task == COUNT:
             break
         quiet += 1
         if count:
-            work[0] += _spread(table, climb, axis, l, flipped)
+            work[0] += _spread(table, climb, axis, l, flipped, swaps == 0)
             for q in range(all_cells.shape[0] if swaps else 0):
                 if common(swapped[q], swapped[q]):
-                    work[0] += _spread(table, climb, axis, q, swapped[q])
+                    work[0] += _spread(table, climb, axis, q, swapped[q], False)
                     # Which may have been a gain without the other.
                     for y in range(pending.shape[0]):
                         pending[y] |= swapped[q, y]
