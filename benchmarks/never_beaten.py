@@ -56,7 +56,7 @@ HIGH: dict[tuple[str, int, bool], int] = {
     ("mushroom", 80, False): 1_410,
     ("dna", 100, False): 3_670,
 }
-OVER_TIME = {"firewall1": 20, "americas_small": 100, "mushroom": 50, "dorothea_grn": 20}
+OVER_TIME = {"firewall1": 20, "americas_small": 100, "mushroom": 50, "chess": 20}
 MEDIUM = ("chess", "mushroom", "digits", "mnist_bin:2000", "genomes1k_peddy::500")
 
 
@@ -252,8 +252,18 @@ def cores(arguments: argparse.Namespace, results: Results) -> None:
 def over_time(arguments: argparse.Namespace, results: Results) -> None:
     """Draw the loss over time of a fit, and where the other methods end, refined or not."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, plain_axes, titled
+    from elbmf.plots.look import (
+        CLASS_SHAPES,
+        OKABE_ITO,
+        TICK,
+        grouped_digits,
+        plain_axes,
+        titled,
+    )
+
+    colours = [*OKABE_ITO[:6], "0.6"]
 
     figure = Figure(figsize=(9, 7), layout="constrained")
     for ax, (name, k) in zip(figure.subplots(2, 2).flat, OVER_TIME.items(), strict=True):
@@ -266,14 +276,18 @@ def over_time(arguments: argparse.Namespace, results: Results) -> None:
             ax.plot(
                 [point["seconds"] for point in points],
                 [point["loss"] for point in points],
-                color=CLASS_COLOURS[place % len(CLASS_COLOURS)],
-                marker=CLASS_SHAPES[place % len(CLASS_SHAPES)],
+                color=colours[place],
+                marker=CLASS_SHAPES[place],
                 linewidth=0.8,
                 markersize=5,
                 label=rival,
             )
         ax.set_xscale("log")
         ax.set_yscale("log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if axis is ax.yaxis else (1,)))
+            axis.set_major_formatter(FuncFormatter(grouped_digits))
+            axis.set_minor_formatter(NullFormatter())
         plain_axes(ax)
         titled(ax, f"{name}, k = {k}", "seconds", "wrong cells")
         print(f"{name} k={k}: {own['loss']}, first {own['told'][0]}", flush=True)

@@ -104,14 +104,16 @@ def test_a_climb_beside_the_runs_ends_when_it_is_told_and_never_higher():
     factors = local.pack(*started(greedy_concepts, NOISY, 5))
     before, asked = factors.cost, []
 
-    def over():
-        asked.append(None)
+    def over(best):
+        asked.append(best.cost)
         return len(asked) > 5
 
     with Search(local, 5, np.random.default_rng(0), 0) as search:
         found = search.climbed(factors, over)
     assert len(asked) == 6
-    assert found.cost <= before
+    assert asked == sorted(asked, reverse=True)
+    assert asked[0] == before
+    assert found.cost == asked[-1]
     U, V = found.to_arrays()
     assert found.cost == naive.cost(NOISY, U, V, Weights())
 

@@ -178,12 +178,15 @@ class Search:
         packed = self._packed(reduced)
         return packed, work + self._local.descend(packed)
 
-    def climbed(self, factors: PackedFactors, over: Callable[[], bool]) -> PackedFactors:
-        """Climb from factors until somebody says that it is over, beside the search."""
+    def climbed(self, factors: PackedFactors, over: Callable[[Individual], bool]) -> PackedFactors:
+        """Climb from factors until somebody says that it is over, beside the search.
+
+        Who says so is shown the best so far.
+        """
         climber = Climber(self._terrain, self._k, self._alarm)
         best, seed = self._individual(factors), 0
         exchanges = self._exchanges(TUNING.first_exchanges)
-        while best.cost and not over() and not self.interrupted:
+        while not over(best) and best.cost and not self.interrupted:
             found, _ = climber.climb_from(best, self._k, seed, exchanges)
             best = min(found, best, key=lambda each: each.cost)
             seed += 1

@@ -17,6 +17,7 @@ import numpy as np
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.climber import Individual
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
@@ -143,12 +144,8 @@ class Portfolio:
         self._tell = tell
         self._began = began
         self._limited = local.alarm.deadline < math.inf
-        self._start_until = math.inf
         if self._limited:
-            now = time.perf_counter()
-            left = local.alarm.deadline - now
-            work, start_work = math.inf, 1e9 * left
-            self._start_until = now + TUNING.start_in_time * left
+            work, start_work = math.inf, 1e9 * (local.alarm.deadline - time.perf_counter())
         self._work, self._start_work = work, start_work
         self._search = Search(local, k, generator, work, self._observe)
         self.stopped = False  # Whether it was told to end
@@ -159,6 +156,7 @@ class Portfolio:
         self._relaxed = False  # Whether the runs have ended
         self._ahead = ThreadPoolExecutor(1)
         self._climbing: Future[PackedFactors] | None = None
+        self._best_ahead: Individual | None = None  # What that has led to by now
 
     def __enter__(self) -> Self:
         self._search.__enter__()
@@ -176,10 +174,14 @@ class Portfolio:
         The others go on beside what follows. With a time limit, the best of them climbs as long as
         there is nothing else.
         """
-        first = self._start(STARTS[0])
+        first = self._start(STARTS[0], 1.0)
         assert first is not None
         self.found = [first]
-        self._starting = [self._beside.submit(self._start, start) for start in STARTS[1:]]
+        shares = [TUNING.start_in_time] + [TUNING.other_starts_in_time] * len(STARTS)
+        self._starting = [
+            self._beside.submit(self._start, start, share)
+            for start, share in zip(STARTS[1:], shares, strict=False)
+        ]
         if self._limited:
             self._climbing = self._ahead.submit(self._climbed, list(self._starting))
         else:
@@ -189,15 +191,28 @@ class Portfolio:
         """Climb from the best of the starts until the runs have ended."""
         found = [each for start in starting if (each := start.result()) is not None] + self.found
         least = min(found, key=lambda each: each.cost)
-        return self._search.climbed(least, lambda: self._relaxed)
 
-    def _start(self, start: Start) -> PackedFactors | None:
-        """Carry out a quick start, and refine it unless it is the first."""
+        def over(best: Individual) -> bool:
+            self._best_ahead = best
+            return self._relaxed
+
+        return self._search.climbed(least, over)
+
+    def _start(self, start: Start, share: float) -> PackedFactors | None:
+        """Carry out a quick start within a share of the time, and refine it unless it is the first.
+
+        Not if that time is over already.
+        """
+        until = math.inf
+        if self._limited:
+            until = self._began + share * (self.local.alarm.deadline - self._began)
 
         def stop(work: int) -> bool:
-            late = time.perf_counter() > self._start_until
+            late = time.perf_counter() > until
             return late or (not self._limited and work > TUNING.share_of_start * self._start_work)
 
+        if self.found and stop(0):
+            return None
         found = start(Circumstances(self.local, self.k, stop))
         if found is None:
             return None
@@ -276,6 +291,8 @@ class Portfolio:
         Of the runs, if there are any, ``best`` is the best.
         """
         local, found = self.local, self._so_far()
+        if self._best_ahead is not None:
+            found.append(local.pack(*self._best_ahead.to_arrays(local.A.shape)))
         if best is None:
             best = FittedFactors(*found[0].to_arrays())
         elif reason == "interrupted":
@@ -294,7 +311,8 @@ class Portfolio:
     @property
     def least(self) -> int:
         """What the best so far costs."""
-        return min(each.cost for each in self._so_far())
+        costs = [each.cost for each in self._so_far()]
+        return min(costs if self._best_ahead is None else [*costs, self._best_ahead.cost])
 
     def _so_far(self) -> list[PackedFactors]:
         """Return what was found so far, without waiting for any more."""
