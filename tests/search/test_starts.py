@@ -109,7 +109,7 @@ def test_a_climb_beside_the_runs_ends_when_it_is_told_and_never_higher():
         return len(asked) > 5
 
     with Search(local, 5, np.random.default_rng(0), 0) as search:
-        found = search.climbed(factors, over)
+        found = search.climb_beside(factors, over)
     assert len(asked) == 6
     assert asked == sorted(asked, reverse=True)
     assert asked[0] == before

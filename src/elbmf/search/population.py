@@ -52,7 +52,6 @@ class Population:
     members: list[Individual]
     best: Individual  # The best so far, refined
     size: int  # Members to have
-    survivors: int  # How many of the members, the first, newcomers come from
     climbing: list[Individual] = field(default_factory=list)  # Members that exchanges still help
     waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
     fruitless: int = 0  # Children since the last that became a member
@@ -97,7 +96,7 @@ class Population:
         return population
 
 
-_NUMBERS = ("size", "survivors", "fruitless", "refined_at", "work")
+_NUMBERS = ("size", "fruitless", "refined_at", "work")
 
 
 class Search:
@@ -178,7 +177,9 @@ class Search:
         packed = self._packed(reduced)
         return packed, work + self._local.descend(packed)
 
-    def climbed(self, factors: PackedFactors, over: Callable[[Individual], bool]) -> PackedFactors:
+    def climb_beside(
+        self, factors: PackedFactors, over: Callable[[Individual], bool]
+    ) -> PackedFactors:
         """Climb from factors until somebody says that it is over, beside the search.
 
         Who says so is shown the best so far.
@@ -236,7 +237,7 @@ class Search:
         members = sorted(map(self._individual, starts), key=lambda each: each.cost)
         size = TUNING.components_of_population // self._k
         size = min(max(size, TUNING.smallest_population), TUNING.first_population)
-        population = Population(members, members[0], size, len(members))
+        population = Population(members, members[0], size)
         population.climbing = list(members)
         population.waiting.extend(map(self._climb, members))
         population.refined_at = self.work
@@ -276,7 +277,6 @@ class Search:
         self._refine_best(population)
         survivors = max(2, population.size // TUNING.size_per_survivor)
         population.members = population.members[:survivors]
-        population.survivors = len(population.members)
         population.size = min(2 * population.size, TUNING.largest_population)
         population.fruitless = 0
 
@@ -286,11 +286,9 @@ class Search:
         return Task(member, self._seed(), exchanges, parents=(member,))
 
     def _newcomer(self, population: Population) -> Task:
-        """Grow components of a survivor anew: all of them, or a share."""
-        start = population.members[self._generator.integers(population.survivors)]
+        """Grow all components anew."""
         exchanges = self._exchanges(TUNING.first_exchanges)
-        share = self._generator.choice(TUNING.shares_reseeded)
-        return Task(start, self._seed(), exchanges, self._some(share))
+        return Task(population.best, self._seed(), exchanges, range(self._k))
 
     def _child(self, members: list[Individual]) -> Task:
         """Cross two members."""

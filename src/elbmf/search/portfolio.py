@@ -164,9 +164,10 @@ class Portfolio:
 
     def __exit__(self, *exception: object) -> None:
         self._relaxed = True
+        # First, for it rings the alarm that ends what the others do.
+        self._search.__exit__(*exception)
         self._beside.shutdown(cancel_futures=True)
         self._ahead.shutdown()
-        self._search.__exit__(*exception)
 
     def begin(self) -> None:
         """Carry out the quick starts; after the first there is a result.
@@ -183,11 +184,11 @@ class Portfolio:
             for start, share in zip(STARTS[1:], shares, strict=False)
         ]
         if self._limited:
-            self._climbing = self._ahead.submit(self._climbed, list(self._starting))
+            self._climbing = self._ahead.submit(self._climb, list(self._starting))
         else:
             self._starting.append(self._beside.submit(self._refined, first))
 
-    def _climbed(self, starting: list[Future[PackedFactors | None]]) -> PackedFactors:
+    def _climb(self, starting: list[Future[PackedFactors | None]]) -> PackedFactors:
         """Climb from the best of the starts until the runs have ended."""
         found = [each for start in starting if (each := start.result()) is not None] + self.found
         least = min(found, key=lambda each: each.cost)
@@ -196,7 +197,7 @@ class Portfolio:
             self._best_ahead = best
             return self._relaxed
 
-        return self._search.climbed(least, over)
+        return self._search.climb_beside(least, over)
 
     def _start(self, start: Start, share: float) -> PackedFactors | None:
         """Carry out a quick start within a share of the time, and refine it unless it is the first.

@@ -133,9 +133,8 @@ class Tuning:
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
     climbing_starts: int = 2
     climbs_at_once: int = 3
-    # Share of the components that newcomers grow anew; those taken from the other parent; share of
-    # the children that mutate, and of the components that do. benchmarks/lowest.py
-    shares_reseeded: tuple[float, ...] = (1.0,)
+    # Shares of the components that a child has of the other parent; share of the children that
+    # mutate, and of the components that do. benchmarks/lowest.py
     shares_crossed: tuple[float, ...] = (0.5, 0.3, 0.15)
     mutations: float = 0.2
     share_mutated: float = 0.1
