@@ -1,5 +1,6 @@
 """The population: what a search keeps, where it ends, and what a fit makes of it."""
 
+import json
 import time
 
 import numpy as np
@@ -13,7 +14,8 @@ from elbmf.boolean.coverage import Weights
 from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Search
+from elbmf.search.population import Population, Search
+from elbmf.search.relaxed import relaxed
 from elbmf.utils.alarm import Alarm
 from strategies import starts, weights
 
@@ -40,12 +42,14 @@ def used_components(U, V):
     return U.any(axis=0) & V.any(axis=1)
 
 
-def searched(A, k, most_work, *, n_jobs=1, seed=0, deadline=np.inf, **options):
+def searched(
+    A, k, most_work, *, n_jobs=1, seed=0, deadline=np.inf, keep=None, relaxing=False, **options
+):
     """Search from a random start; returns factors and the search."""
     local, factors = start(A, k, seed)
     local.n_jobs, local.alarm = n_jobs, Alarm(deadline)
     with Search(local, k, np.random.default_rng(seed), most_work, **options) as search:
-        return search.improve([factors]), search
+        return search.improve([factors], keep, relaxing=relaxing), search
 
 
 # --- pooling ---
@@ -119,15 +123,19 @@ def test_search_of_constant_data_finds_all(shape, fill):
     assert best.cost == 0
 
 
-def test_a_longer_search_is_never_worse():
-    costs = [searched(NOISY, 6, work)[0].cost for work in (0, 1e6, 3e6, 1e7, 2e7, 3e7, 5e7, 1e8)]
+@pytest.mark.parametrize("relaxing", [False, True])
+def test_a_longer_search_is_never_worse(relaxing):
+    works = (0, 1e6, 3e6, 1e7, 2e7, 3e7, 5e7, 1e8, 3e8)
+    costs = [searched(NOISY, 6, work, relaxing=relaxing)[0].cost for work in works]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < costs[0]
 
 
-def test_search_is_the_same_for_any_number_of_threads(n_jobs):
-    expected, search = searched(NOISY, 5, 3e7)
-    best, other = searched(NOISY, 5, 3e7, n_jobs=n_jobs)
+@pytest.mark.parametrize("relaxing", [False, True])
+def test_search_is_the_same_for_any_number_of_threads(n_jobs, relaxing):
+    work = 2e8 if relaxing else 3e7
+    expected, search = searched(NOISY, 5, work, relaxing=relaxing)
+    best, other = searched(NOISY, 5, work, relaxing=relaxing, n_jobs=n_jobs)
     assert other.work == search.work
     for ours, theirs in zip(best.to_arrays(), expected.to_arrays(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -170,6 +178,78 @@ def test_search_ends_where_nothing_is_left_to_gain():
     best, search = searched(tiles.A.toarray(), 3, 1e9)
     assert best.cost == 0
     assert not search.over
+
+
+# --- newcomers and elders ---
+
+
+@given(case=starts(components=st.integers(1, 6)), weights=weights, seed=st.integers(0, 9))
+def test_a_relaxation_ends_boolean_and_depends_on_its_seed_alone(case, weights, seed):
+    A, missing, U, _ = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
+    left, right = relaxed(local, U.shape[1], 12, seed, lambda: False)
+    assert left.dtype == right.dtype == np.bool_
+    assert left.shape == (A.shape[0], U.shape[1])
+    assert right.shape == (U.shape[1], A.shape[1])
+    again = relaxed(local, U.shape[1], 12, seed, lambda: False)
+    np.testing.assert_array_equal(again[0], left)
+    np.testing.assert_array_equal(again[1], right)
+
+
+def test_a_relaxation_ends_when_it_is_told_to():
+    local = LocalSearch(BooleanMatrix.from_array(NOISY), None, 1)
+    asked = []
+    relaxed(local, 5, 1000, 0, lambda: bool(asked.append(1)) or len(asked) == 3)
+    assert len(asked) == 3
+
+
+def test_relaxations_from_different_seeds_are_different():
+    local = LocalSearch(BooleanMatrix.from_array(NOISY), None, 1)
+    found = {relaxed(local, 5, 60, seed, lambda: False)[1].tobytes() for seed in range(4)}
+    assert len(found) > 1
+
+
+def test_elders_step_aside_for_newcomers_and_come_back():
+    seen = []
+
+    def keep(population):
+        members = [each.cost for each in population.members]
+        seen.append((population.size, len(population.elders), members, population.best.cost))
+
+    best, _ = searched(NOISY, 3, 1e9, keep=keep)
+    apart = [place for place, (_, elders, _, _) in enumerate(seen) if elders]
+    assert apart
+    # They are the best there is, and newcomers begin without anyone.
+    first = apart[0]
+    assert not seen[first][2]
+    assert seen[first][0] > seen[first - 1][0]
+    back = next(place for place in range(first, len(seen)) if not seen[place][1])
+    assert len(seen[back][2]) > len(seen[back - 1][2])
+    assert min(seen[back][2]) <= seen[first][3]
+    assert best.cost <= min(min(members) for _, _, members, _ in seen if members)
+
+
+@pytest.mark.parametrize("relaxing", [False, True])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_search_goes_on_from_where_another_was(relaxing, apart):
+    k, work, kept = 3, 2.5e9 if relaxing else 1e9, []
+    local, factors = start(NOISY, k)
+    generator = np.random.default_rng(0)
+
+    def keep(population):
+        # Beside newcomers that are under way, if elders have stepped aside.
+        if not kept and population.work > 1e7 and bool(population.elders) == apart:
+            facts, arrays = population.to_arrays()
+            kept.append((json.loads(json.dumps(facts)), arrays, generator.bit_generator.state))
+
+    with Search(local, k, generator, work) as search:
+        expected = search.improve([factors], keep, relaxing=relaxing)
+    facts, arrays, state = kept[0]
+    generator.bit_generator.state = state
+    with Search(local, k, generator, work) as search:
+        best = search.improve(Population.from_arrays(facts, arrays))
+    for ours, theirs in zip(best.to_arrays(), expected.to_arrays(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 # --- in a fit ---

@@ -15,7 +15,8 @@ from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Search
-from elbmf.search.portfolio import Pace, epoch_work
+from elbmf.search.portfolio import Pace
+from elbmf.search.relaxed import epoch_work
 from elbmf.search.starts import STARTS, Circumstances
 from elbmf.search.starts.associations import greedy_associations
 from elbmf.search.starts.concepts import greedy_concepts

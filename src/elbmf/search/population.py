@@ -1,10 +1,11 @@
 """A population of factorizations: crossed, improved, and renewed.
 
 Every start of a fit leads to one factorization, which is a local optimum. The best of them climb by
-exchanging components, as long as that helps. Then two are crossed by matching their components and
-taking some from either; the child climbs to the next local optimum, and takes the place of the
-parent that it is more like, unless that is better. When children help no more, the best survive,
-and newcomers make a population of twice the size.
+exchanging components, as long as that helps; newcomers join them. Then two are crossed by matching
+their components and taking some from either; the child climbs to the next local optimum, and takes
+the place of the parent that it is more like, unless that is better. When children help no more, the
+best step aside as elders, and newcomers alone make a population of twice the size, lest their
+children all become like the elders. These come back when the others help each other no more.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
 measured: it ends at the same place on any machine and for any number of threads. A longer search
@@ -25,8 +26,9 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import PackedFactors
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
+from elbmf.search.relaxed import epoch_work, relaxed
 from elbmf.utils.alarm import Alarm
-from elbmf.utils.threads import available_cores
+from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["Population", "Search", "Task"]
@@ -43,6 +45,7 @@ class Task(NamedTuple):
     reseeded: Sequence[int] = ()
     # Members whose place it may take; none for newcomers
     parents: tuple[Individual, ...] = ()
+    relaxed: bool = False  # Whether to climb from a relaxation instead
 
 
 @dataclass
@@ -54,18 +57,26 @@ class Population:
     size: int  # Members to have
     climbing: list[Individual] = field(default_factory=list)  # Members that exchanges still help
     waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
-    fruitless: int = 0  # Children since the last that became a member
+    elders: list[Individual] = field(default_factory=list)  # The best, when others take over
+    relaxing: bool = False  # Whether newcomers are relaxations
+    # Children of this generation, by how much they cost less than those whose place they took, and
+    # generations in which that was next to nothing
+    children: int = 0
+    gained: int = 0
+    fruitless: int = 0
     refined_at: int = 0  # Work when the best was last refined
     work: int = 0  # Work done
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return all there is, as numbers and as arrays, for `from_arrays`."""
-        everyone = [*self.members, self.best, *(task.start for task in self.waiting)]
+        starts = [task.start for task in self.waiting]
+        everyone = [*self.members, *self.elders, self.best, *starts]
         facts: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
         facts["costs"] = [each.cost for each in everyone]
+        facts["elders"] = len(self.elders)
         facts["climbing"] = [_place(self.members, each) for each in self.climbing]
         facts["waiting"] = [
-            [task.seed, task.exchanges, [*task.reseeded], self._places(task)]
+            [task.seed, task.exchanges, [*task.reseeded], self._places(task), task.relaxed]
             for task in self.waiting
         ]
         rows, columns = (
@@ -84,19 +95,21 @@ class Population:
         everyone = [*map(Individual, facts["costs"], rows, columns)]
         last = len(everyone) - len(facts["waiting"]) - 1
         members, best, starts = everyone[:last], everyone[last], everyone[last + 1 :]
-        population = cls(members, best, **{name: facts[name] for name in _NUMBERS})
+        elders = [members.pop() for _ in range(facts["elders"])][::-1]
+        numbers = {name: facts[name] for name in _NUMBERS}
+        population = cls(members, best, elders=elders, **numbers)
         population.climbing = [members[place] for place in facts["climbing"]]
-        for start, (seed, exchanges, reseeded, places) in zip(
+        for start, (seed, exchanges, reseeded, places, relaxed) in zip(
             starts, facts["waiting"], strict=True
         ):
             parents = tuple(members[place] if place >= 0 else start for place in places)
             # One that climbs on is its own parent.
             start = parents[0] if len(parents) == 1 else start
-            population.waiting.append(Task(start, seed, exchanges, reseeded, parents))
+            population.waiting.append(Task(start, seed, exchanges, reseeded, parents, relaxed))
         return population
 
 
-_NUMBERS = ("size", "fruitless", "refined_at", "work")
+_NUMBERS = ("size", "relaxing", "children", "gained", "fruitless", "refined_at", "work")
 
 
 class Search:
@@ -126,6 +139,8 @@ class Search:
         self._generator = generator
         # Whether refining takes no longer than climbing, so that everyone is refined.
         self._small = local.A.cells <= TUNING.cells_to_refine_all
+        # Whether climbing takes so little that all children do more of it.
+        self._quick = local.A.cells <= TUNING.cells_to_exchange_always
         self._pool = ThreadPoolExecutor(local.n_jobs or available_cores())
         self._climbers: SimpleQueue[Climber] = SimpleQueue()
 
@@ -197,6 +212,8 @@ class Search:
         self,
         start: Sequence[PackedFactors] | Population,
         keep: Callable[[Population], Any] | None = None,
+        *,
+        relaxing: bool = False,  # Whether newcomers are relaxations
     ) -> PackedFactors:
         """Search from factors of up to k components, or from where another search was.
 
@@ -205,10 +222,13 @@ class Search:
         """
         if isinstance(start, Population):
             population, self.work = start, start.work
-            self._least = min(each.cost for each in (start.best, *start.members))
+            self._least = min(each.cost for each in _everyone(start))
         else:
             population = self._founded(start)
+            population.relaxing = relaxing
         self._terrain.compile()
+        # For all threads, for it must be this one that says so.
+        blas = SingleThreadedBlas() if population.relaxing else None
         running = deque(map(self._begun, population.waiting))
         try:
             while population.best.cost and not self.interrupted:
@@ -230,7 +250,9 @@ class Search:
                 future.cancel()
             wait(running)
             self._alarm.reset()
-        return self._packed(min(population.best, *population.members, key=lambda each: each.cost))
+            if blas is not None:
+                blas.release()
+        return self._packed(min(_everyone(population), key=lambda each: each.cost))
 
     def _founded(self, starts: Sequence[PackedFactors]) -> Population:
         """Make a population of the starts, each of which is to climb."""
@@ -260,12 +282,16 @@ class Search:
                 start = min(climbing, key=lambda each: sum(each is other for other in busy))
                 tasks.append(self._climb(start))
             return tasks
-        if population.fruitless >= TUNING.patience * len(members) and len(members) > 1:
+        if population.fruitless >= TUNING.patience and len(members) > 1:
+            if waiting:
+                # Children of those who are about to step aside.
+                return tasks
             self._begin_anew(population)
             members = population.members
         missing = population.size - len(members) - sum(not task.parents for task in waiting)
+        alone = bool(population.elders) or len(members) < 2
         for place in range(TUNING.children_at_once - len(waiting)):
-            if missing > 0 and (place % 2 == 0 or len(members) < 2):
+            if missing > 0 and (place % 2 == 0 or alone):
                 tasks.append(self._newcomer(population))
                 missing -= 1
             elif len(members) > 1:
@@ -273,12 +299,17 @@ class Search:
         return tasks
 
     def _begin_anew(self, population: Population) -> None:
-        """Keep a few of the best, for newcomers to make a population of twice the size."""
+        """Let newcomers make a population of twice the size, or the elders come back to one."""
         self._refine_best(population)
-        survivors = max(2, population.size // TUNING.size_per_survivor)
-        population.members = population.members[:survivors]
-        population.size = min(2 * population.size, TUNING.largest_population)
-        population.fruitless = 0
+        if population.elders:
+            population.members += population.elders
+            population.elders = []
+        else:
+            survivors = max(2, population.size // TUNING.size_per_survivor)
+            population.elders = population.members[:survivors]
+            population.members = []
+            population.size = min(2 * population.size, TUNING.largest_population)
+        population.children = population.gained = population.fruitless = 0
 
     def _climb(self, member: Individual) -> Task:
         """Exchange components of a member."""
@@ -286,8 +317,10 @@ class Search:
         return Task(member, self._seed(), exchanges, parents=(member,))
 
     def _newcomer(self, population: Population) -> Task:
-        """Grow all components anew."""
+        """Relax from a random start, or grow all components anew."""
         exchanges = self._exchanges(TUNING.first_exchanges)
+        if population.relaxing:
+            return Task(population.best, self._seed(), exchanges, relaxed=True)
         return Task(population.best, self._seed(), exchanges, range(self._k))
 
     def _child(self, members: list[Individual]) -> Task:
@@ -296,6 +329,8 @@ class Search:
         first, second = (members[place] for place in draw.choice(len(members), 2, replace=False))
         share = draw.choice(TUNING.shares_crossed)
         child = first.crossed(second, draw.random(self._k), share)
+        if not self._quick and draw.random() >= TUNING.children_that_exchange:
+            return Task(child, self._seed(), 0, parents=(first, second))
         mutated = self._some(TUNING.share_mutated if draw.random() < TUNING.mutations else 0)
         exchanges = self._exchanges(TUNING.exchanges)
         return Task(child, self._seed(), exchanges, mutated, (first, second))
@@ -322,14 +357,22 @@ class Search:
             climber = self._climbers.get_nowait()
         except Empty:
             climber = Climber(self._terrain, self._k, self._alarm)
-        given = (task.start, self._k, task.seed, task.exchanges, task.reseeded)
+        start, before = self._relaxed(task.seed) if task.relaxed else (task.start, 0)
+        given = (start, self._k, task.seed, task.exchanges, task.reseeded)
         found, work = climber.climb_from(*given, least_work=TUNING.least_climb)
+        work += before
         self._climbers.put(climber)
         if self._small:
             factors = self._packed(found)
             work += self._local.descend(factors)
             found = self._individual(factors)
         return found, work
+
+    def _relaxed(self, seed: int) -> tuple[Individual, int]:
+        """Relax from a random start; return what that leads to, and the work."""
+        epochs = TUNING.epochs_of_newcomer
+        factors = relaxed(self._local, self._k, epochs, seed, lambda: self._alarm.rung)
+        return Individual.of(*factors), round(epochs * epoch_work(self._local.A, self._k))
 
     def _round(self, population: Population, first: Future[tuple[Individual, int]]) -> None:
         """Wait for what was begun first, and find its place."""
@@ -341,12 +384,22 @@ class Search:
         elif task.parents[0] is task.start:
             self._climb_on(population, task.start, found)
         else:
-            population.fruitless += 1
-            if _takes_place(members, found, task.parents):
-                population.fruitless = 0
+            before = sum(each.cost for each in members)
+            _takes_place(members, found, task.parents)
+            self._count_child(population, before)
         if self.work >= population.refined_at * TUNING.refined_after and not self.interrupted:
             self._refine_best(population)
         self._report(population)
+
+    def _count_child(self, population: Population, before: int) -> None:
+        """Note what a child has gained, and whether its generation has gained too little."""
+        total = sum(each.cost for each in population.members)
+        population.children += 1
+        population.gained += before - total
+        if population.children >= len(population.members):
+            little = population.gained <= TUNING.little_gain * total
+            population.fruitless = population.fruitless + 1 if little else 0
+            population.children = population.gained = 0
 
     def _climb_on(self, population: Population, start: Individual, found: Individual) -> None:
         """Let a member climb as long as that helps, and it is among the best."""
@@ -385,10 +438,14 @@ class Search:
 
     def _report(self, population: Population) -> None:
         """Tell who observes how far we are, and heed what they say."""
-        least = min(each.cost for each in (population.best, *population.members))
+        least = min(each.cost for each in _everyone(population))
         self._least = min(self._least, least)
         if self._observe is not None and not self._stopped:
             self._stopped = bool(self._observe(self._least, self.progress))
+
+
+def _everyone(population: Population) -> list[Individual]:
+    return [population.best, *population.members, *population.elders]
 
 
 def _place(members: Sequence[Individual], individual: Individual) -> int:

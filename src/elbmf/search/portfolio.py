@@ -21,11 +21,12 @@ from elbmf.search.climber import Individual
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
+from elbmf.search.relaxed import epoch_work
 from elbmf.search.starts import STARTS, Circumstances, Start
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["Memory", "Pace", "Portfolio", "epoch_work", "planned_runs", "search_work"]
+__all__ = ["Memory", "Pace", "Portfolio", "planned_runs", "search_work"]
 
 T = TypeVar("T")
 
@@ -86,12 +87,6 @@ class Pace:
         return self._slower * epoch_work(self._A, k) / 1e9
 
 
-def epoch_work(A: BooleanMatrix, k: int) -> float:
-    """Estimate what an epoch takes, about in nanoseconds."""
-    ones = min(A.ones, A.cells / 8)
-    return TUNING.epoch + k * (TUNING.epoch_per_one * ones + TUNING.epoch_per_line * sum(A.shape))
-
-
 def search_work(A: BooleanMatrix, k: int, epochs: int, effort: float) -> float:
     """Estimate what the search of a fit may take, about in nanoseconds."""
     epoch = epoch_work(A, k)
@@ -141,6 +136,7 @@ class Portfolio:
         self.local = local
         self.k = k
         self.found: list[PackedFactors] = []  # What the quick starts have led to
+        self._quick_starts: list[PackedFactors] = []  # Those, as they were before any climbed
         self._tell = tell
         self._began = began
         self._limited = local.alarm.deadline < math.inf
@@ -154,6 +150,7 @@ class Portfolio:
         self._starting: list[Future[PackedFactors | None]] = []
         self._refining: list[Future[tuple[PackedFactors, int]]] = []
         self._relaxed = False  # Whether the runs have ended
+        self._relaxing = False  # Whether more of them are worth their while
         self._ahead = ThreadPoolExecutor(1)
         self._climbing: Future[PackedFactors] | None = None
         self._best_ahead: Individual | None = None  # What that has led to by now
@@ -230,6 +227,7 @@ class Portfolio:
         self._relaxed = True
         found = [start.result() for start in self._starting]
         self.found = [each for each in found if each is not None] or self.found
+        self._quick_starts = list(self.found)
         if self._climbing is not None:
             self.found.append(self._climbing.result())
         self._starting = []
@@ -259,7 +257,7 @@ class Portfolio:
             least = min(start, key=lambda each: each.cost)
             start.insert(0, self._solved(least, best, self._start_work))
         if isinstance(start, Population) or best.bound < start[0].cost:
-            factors = self._search.improve(start, keeper)
+            factors = self._search.improve(start, keeper, relaxing=self._relaxing)
             factors = self._solved(factors, best, self._work)
         else:
             factors = start[0]
@@ -337,10 +335,20 @@ class Portfolio:
         self._collect_starts()
         position = 0
         if reduced:
+            self._relaxing = self._relaxation_pays(reduced)
             run_losses = [factors.cost for factors in reduced]
             position = int(np.argmin(run_losses))
             runs[position].run_losses = run_losses
         return position, [*reduced, *self.found, *self._pooled(reduced)]
+
+    def _relaxation_pays(self, reduced: list[PackedFactors]) -> bool:
+        """Tell whether the runs have led to less than the quick starts, and others are cheap."""
+        A = self.local.A
+        work = TUNING.epochs_of_newcomer * epoch_work(A, self.k)
+        if not A.in_memory or work > TUNING.share_of_newcomer * self._start_work:
+            return False
+        costs = [each.cost for each in self._quick_starts]
+        return min(each.cost for each in reduced) < min(costs, default=0)
 
     def _pooled(self, reduced: list[PackedFactors]) -> list[PackedFactors]:
         """Pool what the runs have led to, and all there is."""

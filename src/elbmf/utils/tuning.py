@@ -79,7 +79,7 @@ class Tuning:
     # many times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
     more_search: float = 48.0
-    most_more_search: float = 8e9
+    most_more_search: float = 14e9
     more_on_small: float = 4.0
     small_search: float = 1e9
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
@@ -114,20 +114,29 @@ class Tuning:
     # Rows and columns from which climbers let a line take a component in place of another: on
     # shorter lines that takes longer than it gains. benchmarks/never_beaten.py
     shortest_line_to_swap: int = 256
-    # Members at first, times components, but within these limits; members at last. Children, for
-    # each member, that help no more when there are newcomers, and members for each that survives
-    # these. benchmarks/lowest.py
-    components_of_population: int = 320
+    # Members at first, times components, but within these limits; members at last. Generations
+    # after which there are newcomers, if none of them lowers the costs by more than this share; and
+    # members for each that comes back later. benchmarks/lowest.py
+    components_of_population: int = 480
     smallest_population: int = 4
-    first_population: int = 16
+    first_population: int = 24
     largest_population: int = 256
-    patience: int = 4
+    patience: int = 3
+    little_gain: float = 3e-4
     size_per_survivor: int = 8
     # Exchanges of components that a start or newcomer, and a child, tries, for each component, and
     # at least. benchmarks/lowest.py
     first_exchanges: float = 1.0
     exchanges: float = 0.25
     fewest_exchanges: int = 5
+    # Epochs of the relaxation that a newcomer comes from, and the share of the search at effort 1
+    # up to which it may. benchmarks/never_beaten.py
+    epochs_of_newcomer: int = 150
+    share_of_newcomer: float = 0.02
+    # Share of the children that exchange components, and cells up to which all do.
+    # benchmarks/never_beaten.py
+    children_that_exchange: float = 0.25
+    cells_to_exchange_always: int = 1 << 16
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
     share_of_pool: float = 0.2
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
