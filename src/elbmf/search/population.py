@@ -318,9 +318,10 @@ class Search:
 
     def _newcomer(self, population: Population) -> Task:
         """Relax from a random start, or grow all components anew."""
-        exchanges = self._exchanges(TUNING.first_exchanges)
         if population.relaxing:
+            exchanges = self._exchanges(TUNING.exchanges)
             return Task(population.best, self._seed(), exchanges, relaxed=True)
+        exchanges = self._exchanges(TUNING.first_exchanges)
         return Task(population.best, self._seed(), exchanges, range(self._k))
 
     def _child(self, members: list[Individual]) -> Task:
@@ -402,10 +403,11 @@ class Search:
             population.children = population.gained = 0
 
     def _climb_on(self, population: Population, start: Individual, found: Individual) -> None:
-        """Let a member climb as long as that helps, and it is among the best."""
+        """Let a member climb as long as that helps enough, and it is among the best."""
         members, climbing = population.members, population.climbing
         gained = found.cost < start.cost and _takes_place(members, found, (start,))
-        if gained and sum(each.cost < found.cost for each in members) < TUNING.climbing_starts:
+        enough = start.cost - found.cost > TUNING.little_climb * start.cost
+        if gained and enough and sum(each.cost < found.cost for each in members) < TUNING.climbing_starts:
             climbing.append(found)
         climbing[:] = [
             each for each in climbing if each is not start and _place(members, each) >= 0

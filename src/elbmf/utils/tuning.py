@@ -78,7 +78,7 @@ class Tuning:
     # how many times more, but not by more nanoseconds than these. Where even that is little, by so
     # many times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
-    more_search: float = 48.0
+    more_search: float = 96.0
     most_more_search: float = 14e9
     more_on_small: float = 4.0
     small_search: float = 1e9
@@ -115,14 +115,16 @@ class Tuning:
     # shorter lines that takes longer than it gains. benchmarks/never_beaten.py
     shortest_line_to_swap: int = 256
     # Members at first, times components, but within these limits; members at last. Generations
-    # after which there are newcomers, if none of them lowers the costs by more than this share; and
-    # members for each that comes back later. benchmarks/lowest.py
+    # after which there are newcomers, if none of them lowers the costs by more than this share, and
+    # the share that a climb must gain for another to follow; members for each that comes back
+    # later. benchmarks/lowest.py
     components_of_population: int = 480
     smallest_population: int = 4
     first_population: int = 24
     largest_population: int = 256
     patience: int = 3
     little_gain: float = 3e-4
+    little_climb: float = 1e-4
     size_per_survivor: int = 8
     # Exchanges of components that a start or newcomer, and a child, tries, for each component, and
     # at least. benchmarks/lowest.py
