@@ -59,11 +59,7 @@ class Population:
     waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
     elders: list[Individual] = field(default_factory=list)  # The best, when others take over
     relaxing: bool = False  # Whether newcomers are relaxations
-    # Children of this generation, by how much they cost less than those whose place they took, and
-    # generations in which that was next to nothing
-    children: int = 0
-    gained: int = 0
-    fruitless: int = 0
+    fruitless: int = 0  # Children since the last that gained something to speak of
     refined_at: int = 0  # Work when the best was last refined
     work: int = 0  # Work done
 
@@ -109,7 +105,7 @@ class Population:
         return population
 
 
-_NUMBERS = ("size", "relaxing", "children", "gained", "fruitless", "refined_at", "work")
+_NUMBERS = ("size", "relaxing", "fruitless", "refined_at", "work")
 
 
 class Search:
@@ -139,8 +135,6 @@ class Search:
         self._generator = generator
         # Whether refining takes no longer than climbing, so that everyone is refined.
         self._small = local.A.cells <= TUNING.cells_to_refine_all
-        # Whether climbing takes so little that all children do more of it.
-        self._quick = local.A.cells <= TUNING.cells_to_exchange_always
         self._pool = ThreadPoolExecutor(local.n_jobs or available_cores())
         self._climbers: SimpleQueue[Climber] = SimpleQueue()
 
@@ -224,8 +218,7 @@ class Search:
             population, self.work = start, start.work
             self._least = min(each.cost for each in _everyone(start))
         else:
-            population = self._founded(start)
-            population.relaxing = relaxing
+            population = self._founded(start, relaxing)
         self._terrain.compile()
         # For all threads, for it must be this one that says so.
         blas = SingleThreadedBlas() if population.relaxing else None
@@ -254,12 +247,14 @@ class Search:
                 blas.release()
         return self._packed(min(_everyone(population), key=lambda each: each.cost))
 
-    def _founded(self, starts: Sequence[PackedFactors]) -> Population:
+    def _founded(self, starts: Sequence[PackedFactors], relaxing: bool) -> Population:
         """Make a population of the starts, each of which is to climb."""
         members = sorted(map(self._individual, starts), key=lambda each: each.cost)
         size = TUNING.components_of_population // self._k
         size = min(max(size, TUNING.smallest_population), TUNING.first_population)
-        population = Population(members, members[0], size)
+        if relaxing:
+            size = round(TUNING.more_relaxations * size)
+        population = Population(members, members[0], size, relaxing=relaxing)
         population.climbing = list(members)
         population.waiting.extend(map(self._climb, members))
         population.refined_at = self.work
@@ -282,7 +277,7 @@ class Search:
                 start = min(climbing, key=lambda each: sum(each is other for other in busy))
                 tasks.append(self._climb(start))
             return tasks
-        if population.fruitless >= TUNING.patience and len(members) > 1:
+        if population.fruitless >= TUNING.patience * len(members) and len(members) > 1:
             if waiting:
                 # Children of those who are about to step aside.
                 return tasks
@@ -295,21 +290,25 @@ class Search:
                 tasks.append(self._newcomer(population))
                 missing -= 1
             elif len(members) > 1:
-                tasks.append(self._child(members))
+                tasks.append(self._child(population))
         return tasks
 
     def _begin_anew(self, population: Population) -> None:
-        """Let newcomers make a population of twice the size, or the elders come back to one."""
+        """Let newcomers make a population of twice the size, or the elders come back to one.
+
+        Newcomers that are grown would get nowhere by themselves: with them, the best stay.
+        """
         self._refine_best(population)
         if population.elders:
             population.members += population.elders
             population.elders = []
         else:
             survivors = max(2, population.size // TUNING.size_per_survivor)
-            population.elders = population.members[:survivors]
-            population.members = []
+            population.members = population.members[:survivors]
             population.size = min(2 * population.size, TUNING.largest_population)
-        population.children = population.gained = population.fruitless = 0
+            if population.relaxing:
+                population.elders, population.members = population.members, []
+        population.fruitless = 0
 
     def _climb(self, member: Individual) -> Task:
         """Exchange components of a member."""
@@ -324,13 +323,13 @@ class Search:
         exchanges = self._exchanges(TUNING.first_exchanges)
         return Task(population.best, self._seed(), exchanges, range(self._k))
 
-    def _child(self, members: list[Individual]) -> Task:
-        """Cross two members."""
-        draw = self._generator
+    def _child(self, population: Population) -> Task:
+        """Cross two members. Where relaxations are the members, most have nothing to exchange."""
+        draw, members = self._generator, population.members
         first, second = (members[place] for place in draw.choice(len(members), 2, replace=False))
         share = draw.choice(TUNING.shares_crossed)
         child = first.crossed(second, draw.random(self._k), share)
-        if not self._quick and draw.random() >= TUNING.children_that_exchange:
+        if population.relaxing and draw.random() >= TUNING.children_that_exchange:
             return Task(child, self._seed(), 0, parents=(first, second))
         mutated = self._some(TUNING.share_mutated if draw.random() < TUNING.mutations else 0)
         exchanges = self._exchanges(TUNING.exchanges)
@@ -385,29 +384,19 @@ class Search:
         elif task.parents[0] is task.start:
             self._climb_on(population, task.start, found)
         else:
-            before = sum(each.cost for each in members)
-            _takes_place(members, found, task.parents)
-            self._count_child(population, before)
+            population.fruitless += 1
+            if _takes_place(members, found, task.parents) > TUNING.little_gain * found.cost:
+                population.fruitless = 0
         if self.work >= population.refined_at * TUNING.refined_after and not self.interrupted:
             self._refine_best(population)
         self._report(population)
-
-    def _count_child(self, population: Population, before: int) -> None:
-        """Note what a child has gained, and whether its generation has gained too little."""
-        total = sum(each.cost for each in population.members)
-        population.children += 1
-        population.gained += before - total
-        if population.children >= len(population.members):
-            little = population.gained <= TUNING.little_gain * total
-            population.fruitless = population.fruitless + 1 if little else 0
-            population.children = population.gained = 0
 
     def _climb_on(self, population: Population, start: Individual, found: Individual) -> None:
         """Let a member climb as long as that helps enough, and it is among the best."""
         members, climbing = population.members, population.climbing
         gained = found.cost < start.cost and _takes_place(members, found, (start,))
-        enough = start.cost - found.cost > TUNING.little_climb * start.cost
-        if gained and enough and sum(each.cost < found.cost for each in members) < TUNING.climbing_starts:
+        enough = gained > TUNING.little_climb * found.cost
+        if enough and sum(each.cost < found.cost for each in members) < TUNING.climbing_starts:
             climbing.append(found)
         climbing[:] = [
             each for each in climbing if each is not start and _place(members, each) >= 0
@@ -457,18 +446,19 @@ def _place(members: Sequence[Individual], individual: Individual) -> int:
 
 def _takes_place(
     members: list[Individual], found: Individual, parents: tuple[Individual, ...]
-) -> bool:
+) -> int:
     """Let one take the place of a parent that is no better, rather of the one it is like.
 
     If no parent is left, of the member that it is like. Not if there is another that costs the
-    same, which may well be the same.
+    same, which may well be the same. Returns by how much it costs less, 0 if it has no place.
     """
     if any(found.cost == each.cost for each in members):
-        return False
+        return 0
     places = [place for parent in parents if (place := _place(members, parent)) >= 0]
     places = places or [min(range(len(members)), key=lambda place: found.distance(members[place]))]
     for place in sorted(places, key=lambda place: found.distance(members[place])):
-        if found.cost <= members[place].cost:
+        gained = members[place].cost - found.cost
+        if gained > 0:
             members[place] = found
-            return True
-    return False
+            return gained
+    return 0

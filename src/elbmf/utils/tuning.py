@@ -114,15 +114,17 @@ class Tuning:
     # Rows and columns from which climbers let a line take a component in place of another: on
     # shorter lines that takes longer than it gains. benchmarks/never_beaten.py
     shortest_line_to_swap: int = 256
-    # Members at first, times components, but within these limits; members at last. Generations
-    # after which there are newcomers, if none of them lowers the costs by more than this share, and
-    # the share that a climb must gain for another to follow; members for each that comes back
-    # later. benchmarks/lowest.py
-    components_of_population: int = 480
+    # Members at first, times components, but within these limits, and how many times as many where
+    # newcomers are relaxations; members at last. benchmarks/lowest.py
+    components_of_population: int = 320
     smallest_population: int = 4
-    first_population: int = 24
+    first_population: int = 16
+    more_relaxations: float = 1.5
     largest_population: int = 256
-    patience: int = 3
+    # Children, for each member, that do not gain this share of the cost when there are newcomers;
+    # the share that a climb must gain for another to follow; members for each that stays or comes
+    # back later. benchmarks/lowest.py
+    patience: int = 4
     little_gain: float = 3e-4
     little_climb: float = 1e-4
     size_per_survivor: int = 8
@@ -135,10 +137,8 @@ class Tuning:
     # up to which it may. benchmarks/never_beaten.py
     epochs_of_newcomer: int = 150
     share_of_newcomer: float = 0.02
-    # Share of the children that exchange components, and cells up to which all do.
-    # benchmarks/never_beaten.py
+    # Share of the children of relaxations that exchange components. benchmarks/never_beaten.py
     children_that_exchange: float = 0.25
-    cells_to_exchange_always: int = 1 << 16
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
     share_of_pool: float = 0.2
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
