@@ -26,7 +26,7 @@ from strategies import examples, starts, weights
 NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toarray()
 
 
-def started(start, A, k, *, missing=None, weights=None, stop=lambda work: False):
+def started(start, A, k, *, missing=None, weights=None, stop=lambda work, done: False):
     local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
     return start(Circumstances(local, k, stop))
 
@@ -36,7 +36,7 @@ def started(start, A, k, *, missing=None, weights=None, stop=lambda work: False)
 @examples(40)
 def test_a_start_has_components_however_soon_it_must_end(start, case, weights, k, hurried):
     A, missing, _, _ = case
-    U, V = started(start, A, k, missing=missing, weights=weights, stop=lambda work: hurried)
+    U, V = started(start, A, k, missing=missing, weights=weights, stop=lambda work, done: hurried)
     assert U.dtype == V.dtype == np.bool_
     assert U.shape == (A.shape[0], V.shape[0])
     assert V.shape[1] == A.shape[1]

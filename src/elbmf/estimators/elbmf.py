@@ -316,7 +316,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     weight_of_ones=weights.relaxed,
                     run=run,
                     runs=len(plan),
-                    at_random=self._starts_at_random(A, run),
+                    at_random=self._starts_at_random(A, run) or pace.in_a_hurry(k),
                     deadline=pace.deadline,
                     best=lambda: None if portfolio is None else portfolio.least,
                 )

@@ -78,6 +78,11 @@ class Pace:
         epochs = math.ceil(share * wanted)
         return epochs if epochs >= TUNING.fewest_epochs else 0
 
+    def in_a_hurry(self, k: int) -> bool:
+        """Tell whether singular vectors would take too much of the time that is left."""
+        seconds = TUNING.singular_vectors * sum(self._A.shape) * k**2 / 1e9
+        return seconds > TUNING.singular_vectors_in_time * (self.deadline - time.perf_counter())
+
     def note(self, run: int, epochs: int, seconds: float) -> None:
         """Let what a run took tell what the next will take."""
         self._slower *= seconds / (epochs * self._seconds(self._runs[run - 1][0]))
@@ -201,15 +206,21 @@ class Portfolio:
 
         Not if that time is over already.
         """
-        until = math.inf
+        began = time.perf_counter()
+        until = at_last = math.inf
         if self._limited:
-            until = self._began + share * (self.local.alarm.deadline - self._began)
+            until, at_last = (
+                self._began + part * (self.local.alarm.deadline - self._began)
+                for part in (share, TUNING.start_at_last)
+            )
 
-        def stop(work: int) -> bool:
-            late = time.perf_counter() > until
+        def stop(work: int, done: float) -> bool:
+            now = time.perf_counter()
+            # What is nearly done by then may end.
+            late = now > until and not (done and began + (now - began) / done < at_last)
             return late or (not self._limited and work > TUNING.share_of_start * self._start_work)
 
-        if self.found and stop(0):
+        if self.found and stop(0, 0):
             return None
         found = start(Circumstances(self.local, self.k, stop))
         if found is None:
