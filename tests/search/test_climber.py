@@ -9,9 +9,10 @@ import naive
 from elbmf.boolean.coverage import Weights
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search import climber as module
-from elbmf.search.climber import Climber, Individual, Terrain
+from elbmf.search.climber import Climber, Individual, Terrain, twins_of
 from elbmf.search.kernels.matching import match_components
-from elbmf.search.local import LocalSearch
+from elbmf.search.kernels.twins import link_twins
+from elbmf.search.local import LocalSearch, lines_of
 from elbmf.utils.tuning import Tuning
 from strategies import examples, starts, weights
 
@@ -172,3 +173,51 @@ def test_a_child_has_components_of_either_parent(share, seed):
         else:
             np.testing.assert_array_equal(child.rows[l], parents[0].rows[l])
             np.testing.assert_array_equal(child.columns[l], parents[0].columns[l])
+
+
+# --- equal lines ---
+
+
+def groups(twins):
+    """The lines of each group, in order."""
+    n = twins.following.size
+    found = {}
+    for leader in range(n):
+        if twins.first[leader >> 6] >> np.uint64(leader & 63) & np.uint64(1):
+            line, found[leader] = leader, []
+            while line >= 0:
+                found[leader].append(line)
+                line = int(twins.following[line])
+    return found
+
+
+def equal_lines(A, missing):
+    cells = A.astype(int) if missing is None else np.where(missing, 2, A)
+    found = {}
+    for i, line in enumerate(cells):
+        found.setdefault(line.tobytes(), []).append(i)
+    return {lines[0]: lines for lines in found.values()}
+
+
+@given(climb=climbs())
+def test_equal_lines_are_found(climb):
+    (A, missing, _, _), *_ = climb
+    matrix = BooleanMatrix.from_array(A, missing=missing)
+    for axis in (0, 1):
+        twins = twins_of(lines_of(matrix, axis))
+        turned = (A.T, None if missing is None else missing.T) if axis else (A, missing)
+        expected = equal_lines(*turned)
+        assert groups(twins) == expected
+        assert {i: int(c) for i, c in enumerate(twins.copies) if c} == {
+            leader: len(lines) for leader, lines in expected.items()
+        }
+
+
+def test_lines_of_the_same_hash_need_not_be_equal():
+    A = np.array([[1, 0], [0, 1], [1, 0]], dtype=bool)
+    lines = lines_of(BooleanMatrix.from_array(A), 0)
+    twins = twins_of(lines)
+    twins.first[:] = 0
+    link_twins(lines, np.zeros(3, dtype=np.uint64), np.arange(3), *twins)
+    # No two that differ are taken for one; that the last is like the first goes unnoticed.
+    assert groups(twins) == {0: [0], 1: [1], 2: [2]}

@@ -19,11 +19,12 @@ from elbmf.search.kernels.adapting import Climb, State, Table, Twins, work_on
 from elbmf.search.kernels.climbing import evolve
 from elbmf.search.kernels.lines import Lines, pack_lines_into_words
 from elbmf.search.kernels.matching import match_components
+from elbmf.search.kernels.twins import hash_lines, link_twins
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["Climber", "Individual", "Terrain"]
+__all__ = ["Climber", "Individual", "Terrain", "twins_of"]
 
 
 _ENDLESS = np.iinfo(np.int64).max
@@ -86,7 +87,7 @@ class Terrain:
                     for axis, line in enumerate(lines)
                 )
                 words, missing = (words[0] | rows, words[1] | columns), (rows, columns)
-        twins = _twins(lines[0]), _twins(lines[1])
+        twins = twins_of(lines[0]), twins_of(lines[1])
         swaps = min(A.shape) >= TUNING.shortest_line_to_swap
         self.table = Table(lines, twins, words, missing, local.prices, swaps)
 
@@ -195,25 +196,12 @@ def _packed(indptr: NDArray[Any], indices: NDArray[Any], length: int) -> Words:
     return words
 
 
-def _twins(lines: Lines) -> Twins:
+def twins_of(lines: Lines) -> Twins:
     """Find the lines that are equal."""
     n = lines.indptr.size - 1
-    leaders: dict[tuple[bytes, bytes], int] = {}
-    first = _words(-(-n // 64))
-    following = np.full(n, -1, dtype=np.int64)
-    last, copies = np.arange(n), np.zeros(n, dtype=np.int64)
-    some_missing = lines.missing_indptr.size > 0
-    for i in range(n):
-        ones = lines.indices[lines.indptr[i] : lines.indptr[i + 1]].tobytes()
-        unknown = b""
-        if some_missing:
-            low, high = lines.missing_indptr[i : i + 2]
-            unknown = lines.missing_indices[low:high].tobytes()
-        leader = leaders.setdefault((ones, unknown), i)
-        copies[leader] += 1
-        if leader == i:
-            first[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-        else:
-            following[last[leader]] = i
-            last[leader] = i
-    return Twins(first, following, copies)
+    hashes = np.empty(n, dtype=np.uint64)
+    hash_lines(lines, hashes)
+    order = np.argsort(hashes, kind="stable")
+    twins = Twins(_words(-(-n // 64)), np.empty(n, np.int64), np.empty(n, np.int64))
+    link_twins(lines, hashes, order, *twins)
+    return twins

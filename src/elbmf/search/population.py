@@ -3,9 +3,10 @@
 Every start of a fit leads to one factorization, which is a local optimum. The best of them climb by
 exchanging components, as long as that helps; newcomers join them. Then two are crossed by matching
 their components and taking some from either; the child climbs to the next local optimum, and takes
-the place of the parent that it is more like, unless that is better. When children help no more, the
-best step aside as elders, and newcomers alone make a population of twice the size, lest their
-children all become like the elders. These come back when the others help each other no more.
+the place of the parent that it is more like, unless that is better. When children help no more,
+newcomers make a population of twice the size. Newcomers that are relaxations do so by themselves:
+the best step aside as elders, lest all children become like them, and come back when the others
+help each other no more.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
 measured: it ends at the same place on any machine and for any number of threads. A longer search
@@ -220,7 +221,8 @@ class Search:
         else:
             population = self._founded(start, relaxing)
         self._terrain.compile()
-        # For all threads, for it must be this one that says so.
+        # Here, for a limit that one of the pool's own threads sets does not hold there: relaxations
+        # would take twenty times as long.
         blas = SingleThreadedBlas() if population.relaxing else None
         running = deque(map(self._begun, population.waiting))
         try:
