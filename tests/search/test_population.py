@@ -15,7 +15,7 @@ from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
-from elbmf.search.relaxed import relaxed
+from elbmf.search.relaxed import relax
 from elbmf.utils.alarm import Alarm
 from strategies import starts, weights
 
@@ -187,11 +187,11 @@ def test_search_ends_where_nothing_is_left_to_gain():
 def test_a_relaxation_ends_boolean_and_depends_on_its_seed_alone(case, weights, seed):
     A, missing, U, _ = case
     local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
-    left, right = relaxed(local, U.shape[1], 12, seed, lambda: False)
+    left, right = relax(local, U.shape[1], 12, seed, lambda: False)
     assert left.dtype == right.dtype == np.bool_
     assert left.shape == (A.shape[0], U.shape[1])
     assert right.shape == (U.shape[1], A.shape[1])
-    again = relaxed(local, U.shape[1], 12, seed, lambda: False)
+    again = relax(local, U.shape[1], 12, seed, lambda: False)
     np.testing.assert_array_equal(again[0], left)
     np.testing.assert_array_equal(again[1], right)
 
@@ -199,13 +199,13 @@ def test_a_relaxation_ends_boolean_and_depends_on_its_seed_alone(case, weights, 
 def test_a_relaxation_ends_when_it_is_told_to():
     local = LocalSearch(BooleanMatrix.from_array(NOISY), None, 1)
     asked = []
-    relaxed(local, 5, 1000, 0, lambda: bool(asked.append(1)) or len(asked) == 3)
+    relax(local, 5, 1000, 0, lambda: bool(asked.append(1)) or len(asked) == 3)
     assert len(asked) == 3
 
 
 def test_relaxations_from_different_seeds_are_different():
     local = LocalSearch(BooleanMatrix.from_array(NOISY), None, 1)
-    found = {relaxed(local, 5, 60, seed, lambda: False)[1].tobytes() for seed in range(4)}
+    found = {relax(local, 5, 60, seed, lambda: False)[1].tobytes() for seed in range(4)}
     assert len(found) > 1
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import PackedFactors
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
-from elbmf.search.relaxed import epoch_work, relaxed
+from elbmf.search.relaxed import epoch_work, relax
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
@@ -373,7 +373,7 @@ class Search:
     def _relaxed(self, seed: int) -> tuple[Individual, int]:
         """Relax from a random start; return what that leads to, and the work."""
         epochs = TUNING.epochs_of_newcomer
-        factors = relaxed(self._local, self._k, epochs, seed, lambda: self._alarm.rung)
+        factors = relax(self._local, self._k, epochs, seed, lambda: self._alarm.rung)
         return Individual.of(*factors), round(epochs * epoch_work(self._local.A, self._k))
 
     def _round(self, population: Population, first: Future[tuple[Individual, int]]) -> None:

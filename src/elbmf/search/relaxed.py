@@ -21,7 +21,7 @@ from elbmf.relaxation.starts import uniform_start
 from elbmf.search.local import LocalSearch
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["epoch_work", "relaxed"]
+__all__ = ["epoch_work", "relax"]
 
 
 def epoch_work(A: BooleanMatrix, k: int) -> float:
@@ -30,7 +30,7 @@ def epoch_work(A: BooleanMatrix, k: int) -> float:
     return TUNING.epoch + k * (TUNING.epoch_per_one * ones + TUNING.epoch_per_line * sum(A.shape))
 
 
-def relaxed(
+def relax(
     local: LocalSearch,  # The data, and what errors cost
     k: int,  # Components
     epochs: int,

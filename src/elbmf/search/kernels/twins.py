@@ -33,7 +33,7 @@ def _same_part(indptr, indices, i, j):
 
 @kernel(allocates=False)
 def hash_lines(lines, hashes):
-    """Give each of the ``lines`` a number that is the same for equal ones, and rarely for others."""
+    """Give each of the ``lines`` a number: the same to equal ones, and rarely to others."""
     for i in range(hashes.shape[0]):
         word = _hash_part(np.uint64(0), lines.indptr, lines.indices, i)
         if lines.missing_indptr.shape[0]:

@@ -48,7 +48,9 @@ def greedy_associations(circumstances: Circumstances) -> tuple[Bools, Bools] | N
     found: list[Chosen] = []
     for threshold in side.distinct(sorted(TUNING.thresholds))[::-1]:
         # The first of them is worth waiting for.
-        found.append(side.find(threshold, k, 1, lambda count, cost: stop(0, 0 if found else count / k)))
+        found.append(
+            side.find(threshold, k, 1, lambda count, cost: stop(0, 0 if found else count / k))
+        )
         if stop(len(found) * pairs, 0):
             break
     best = min(found, key=lambda chosen: chosen.costs[-1])
