@@ -103,7 +103,10 @@ def _key(of: dict[str, Any]) -> str:
 
 
 def _fit(sender: Any, data: Path, of: dict[str, Any]) -> None:
-    """Fit, after a fit of little data, so that what is compiled or loaded once is not timed."""
+    """Fit, after a fit of little data, so that what is compiled or loaded once is not timed.
+
+    Kernels are loaded when they are first called, some of them only on tables that are not tiny.
+    """
     warnings.simplefilter("ignore")
     A = table(data, of.pop("name"))
     k, method = of.pop("k"), method_of(of.pop("method"))
@@ -117,8 +120,10 @@ def _fit(sender: Any, data: Path, of: dict[str, Any]) -> None:
                 told.append((time.perf_counter(), report.best))
 
         of["callback"] = listen
-    warm = {**of, "time_limit": 0.2} if "time_limit" in of else of
-    method(2, random_state=0, **warm).fit(A[:40, :40])
+    if "time_limit" in of:
+        method(k, random_state=0, **{**of, "time_limit": 1.0}).fit(A[:500])
+    else:
+        method(2, random_state=0, **of).fit(A[:40, :40])
     told.clear()
     used = resource.getrusage(resource.RUSAGE_SELF)
     began = time.perf_counter()
