@@ -98,7 +98,7 @@ def search_work(A: BooleanMatrix, k: int, epochs: int, effort: float) -> float:
     work = TUNING.search_to_relaxation * epochs * epoch
     more = TUNING.more_search * work * (1 - TUNING.epoch / epoch)
     more = max(more, min(TUNING.more_on_small * more, TUNING.small_search))
-    return effort * (work + min(more, TUNING.most_more_search))
+    return effort * max(work, min(work + more, TUNING.longest_search))
 
 
 class Memory(Protocol):

@@ -81,11 +81,11 @@ class Tuning:
     beyond_time_limit: float = 0.05
 
     # What a search may take at effort 1, in epochs of the run; and where that is little time, by
-    # how many times more, but not by more nanoseconds than these. Where even that is little, by so
-    # many times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
+    # how many times more, up to so many nanoseconds in all. Where even that is little, by so many
+    # times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
     more_search: float = 96.0
-    most_more_search: float = 14e9
+    longest_search: float = 14e9
     more_on_small: float = 4.0
     small_search: float = 1e9
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
