@@ -15,7 +15,7 @@ from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
-from elbmf.search.relaxed import relax
+from elbmf.search.short_relaxation import relax
 from elbmf.utils.alarm import Alarm
 from strategies import starts, weights
 

@@ -16,7 +16,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Search
 from elbmf.search.portfolio import Pace
-from elbmf.search.relaxed import epoch_work
+from elbmf.search.short_relaxation import epoch_work
 from elbmf.search.starts import STARTS, Circumstances
 from elbmf.search.starts.associations import greedy_associations
 from elbmf.search.starts.concepts import greedy_concepts
@@ -26,7 +26,7 @@ from strategies import examples, starts, weights
 NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toarray()
 
 
-def started(start, A, k, *, missing=None, weights=None, stop=lambda work, done: False):
+def started(start, A, k, *, missing=None, weights=None, stop=lambda work: False):
     local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
     return start(Circumstances(local, k, stop))
 
@@ -36,7 +36,7 @@ def started(start, A, k, *, missing=None, weights=None, stop=lambda work, done: 
 @examples(40)
 def test_a_start_has_components_however_soon_it_must_end(start, case, weights, k, hurried):
     A, missing, _, _ = case
-    U, V = started(start, A, k, missing=missing, weights=weights, stop=lambda work, done: hurried)
+    U, V = started(start, A, k, missing=missing, weights=weights, stop=lambda work: hurried)
     assert U.dtype == V.dtype == np.bool_
     assert U.shape == (A.shape[0], V.shape[0])
     assert V.shape[1] == A.shape[1]
@@ -126,3 +126,13 @@ def test_a_fit_of_any_time_has_factors(limit, extra_weight):
     found = naive.boolean_product(model.membership_, model.components_)
     assert (found != NOISY).sum() == model.reconstruction_err_ < NOISY.sum()
     assert extra_weight == 1 or not (found & ~NOISY).any()
+
+
+def test_singular_vectors_are_left_out_only_where_there_is_no_time_for_them():
+    A = BooleanMatrix.from_array(np.eye(300, dtype=bool))
+    now = time.perf_counter()
+    lacking = [
+        Pace(A, [(50, 100)], deadline).lacks_time_for_singular_vectors(50)
+        for deadline in (now, now + 1e6, math.inf)
+    ]
+    assert lacking == [True, False, False]

@@ -316,7 +316,8 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                     weight_of_ones=weights.relaxed,
                     run=run,
                     runs=len(plan),
-                    at_random=self._starts_at_random(A, run) or pace.in_a_hurry(k),
+                    at_random=self._starts_at_random(A, run)
+                    or pace.lacks_time_for_singular_vectors(k),
                     deadline=pace.deadline,
                     best=lambda: None if portfolio is None else portfolio.least,
                 )

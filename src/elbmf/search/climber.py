@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.kernels.compiling import address_of
-from elbmf.search.kernels.adapting import Climb, State, Table, Twins, work_on
+from elbmf.search.kernels.adapting import Climb, State, Table, work_on
 from elbmf.search.kernels.climbing import evolve
 from elbmf.search.kernels.lines import Lines, pack_lines_into_words
 from elbmf.search.kernels.matching import match_components
-from elbmf.search.kernels.twins import hash_lines, link_twins
+from elbmf.search.kernels.twins import Twins, hash_lines, link_twins
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING

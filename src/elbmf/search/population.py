@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from elbmf.boolean.packed import PackedFactors
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
-from elbmf.search.relaxed import epoch_work, relax
+from elbmf.search.short_relaxation import epoch_work, relax
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING

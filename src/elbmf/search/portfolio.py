@@ -21,7 +21,7 @@ from elbmf.search.climber import Individual
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
-from elbmf.search.relaxed import epoch_work
+from elbmf.search.short_relaxation import epoch_work
 from elbmf.search.starts import STARTS, Circumstances, Start
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
@@ -78,7 +78,7 @@ class Pace:
         epochs = math.ceil(share * wanted)
         return epochs if epochs >= TUNING.fewest_epochs else 0
 
-    def in_a_hurry(self, k: int) -> bool:
+    def lacks_time_for_singular_vectors(self, k: int) -> bool:
         """Tell whether singular vectors would take too much of the time that is left."""
         seconds = TUNING.singular_vectors * sum(self._A.shape) * k**2 / 1e9
         return seconds > TUNING.singular_vectors_in_time * (self.deadline - time.perf_counter())
@@ -154,7 +154,7 @@ class Portfolio:
         self._beside = ThreadPoolExecutor(1)
         self._starting: list[Future[PackedFactors | None]] = []
         self._refining: list[Future[tuple[PackedFactors, int]]] = []
-        self._relaxed = False  # Whether the runs have ended
+        self._runs_ended = False  # Whether the runs have ended
         self._relaxing = False  # Whether more of them are worth their while
         self._ahead = ThreadPoolExecutor(1)
         self._climbing: Future[PackedFactors] | None = None
@@ -165,7 +165,7 @@ class Portfolio:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._relaxed = True
+        self._runs_ended = True
         # First, for it rings the alarm that ends what the others do.
         self._search.__exit__(*exception)
         self._beside.shutdown(cancel_futures=True)
@@ -197,7 +197,7 @@ class Portfolio:
 
         def over(best: Individual) -> bool:
             self._best_ahead = best
-            return self._relaxed
+            return self._runs_ended
 
         return self._search.climb_beside(least, over)
 
@@ -206,21 +206,15 @@ class Portfolio:
 
         Not if that time is over already.
         """
-        began = time.perf_counter()
-        until = at_last = math.inf
+        until = math.inf
         if self._limited:
-            until, at_last = (
-                self._began + part * (self.local.alarm.deadline - self._began)
-                for part in (share, TUNING.start_at_last)
-            )
+            until = self._began + share * (self.local.alarm.deadline - self._began)
 
-        def stop(work: int, done: float) -> bool:
-            now = time.perf_counter()
-            # What is nearly done by then may end.
-            late = now > until and not (done and began + (now - began) / done < at_last)
+        def stop(work: int) -> bool:
+            late = time.perf_counter() > until
             return late or (not self._limited and work > TUNING.share_of_start * self._start_work)
 
-        if self.found and stop(0, 0):
+        if self.found and stop(0):
             return None
         found = start(Circumstances(self.local, self.k, stop))
         if found is None:
@@ -235,7 +229,7 @@ class Portfolio:
 
     def _collect_starts(self) -> None:
         """Wait for the starts."""
-        self._relaxed = True
+        self._runs_ended = True
         found = [start.result() for start in self._starting]
         self.found = [each for each in found if each is not None] or self.found
         self._quick_starts = list(self.found)

@@ -57,13 +57,11 @@ class Tuning:
     # --- the time for the search ---
 
     # Share of the work at effort 1 that a quick start may take; shares of a time limit after which
-    # the first of them and the others end, if they are not done soon, and in any case; the share
-    # that the relaxation may take, and epochs below which that is not worth its while.
-    # benchmarks/never_beaten.py
+    # the first of them and the others end, and that the relaxation may take; epochs below which
+    # that is not worth its while. benchmarks/never_beaten.py
     share_of_start: float = 0.12
     start_in_time: float = 0.75
     other_starts_in_time: float = 0.45
-    start_at_last: float = 0.75
     relaxation_in_time: float = 0.4
     # Cells up to which there is memory for greedy concepts. benchmarks/greedy_speed.py
     cells_for_concepts: int = 1 << 31

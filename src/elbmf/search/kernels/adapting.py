@@ -19,6 +19,7 @@ from elbmf.kernels.intrinsics import popcount
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest
 from elbmf.search.kernels.lines import Lines
 from elbmf.search.kernels.rows import Prices
+from elbmf.search.kernels.twins import Twins
 
 __all__ = [
     "ALL",
@@ -28,29 +29,10 @@ __all__ = [
     "Climb",
     "State",
     "Table",
-    "Twins",
     "mask_line",
     "save",
     "work_on",
 ]
-
-
-class Twins(NamedTuple):
-    """Which lines of one side are equal.
-
-    Parameters
-    ----------
-    first : ndarray of uint64
-        The first of each group of equal lines, packed.
-    following : ndarray of int64
-        The next line of the group; below zero after the last.
-    copies : ndarray of int64
-        How many lines the group of a first line has.
-    """
-
-    first: NDArray[np.uint64]
-    following: NDArray[np.int64]
-    copies: NDArray[np.int64]
 
 
 class Table(NamedTuple):

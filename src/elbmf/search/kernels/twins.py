@@ -1,12 +1,33 @@
 """Which lines are equal: they have the same ones, and the same missing cells."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.kernels.compiling import helper, kernel
 
-__all__ = ["hash_lines", "link_twins"]
+__all__ = ["Twins", "hash_lines", "link_twins"]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Twins(NamedTuple):
+    """Which lines of one side are equal.
+
+    Parameters
+    ----------
+    first : ndarray of uint64
+        The first of each group of equal lines, packed.
+    following : ndarray of int64
+        The next line of the group; below zero after the last.
+    copies : ndarray of int64
+        How many lines the group of a first line has.
+    """
+
+    first: NDArray[np.uint64]
+    following: NDArray[np.int64]
+    copies: NDArray[np.int64]
 
 
 @helper(allocates=False, forceinline=True)

@@ -47,11 +47,8 @@ def greedy_associations(circumstances: Circumstances) -> tuple[Bools, Bools] | N
     side = Side.of(A, transposed, local.weights, min(TUNING.thresholds), 1)
     found: list[Chosen] = []
     for threshold in side.distinct(sorted(TUNING.thresholds))[::-1]:
-        # The first of them is worth waiting for.
-        found.append(
-            side.find(threshold, k, 1, lambda count, cost: stop(0, 0 if found else count / k))
-        )
-        if stop(len(found) * pairs, 0):
+        found.append(side.find(threshold, k, 1, lambda count, cost: stop(0)))
+        if stop(len(found) * pairs):
             break
     best = min(found, key=lambda chosen: chosen.costs[-1])
     return best.U, best.V

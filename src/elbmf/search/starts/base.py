@@ -14,9 +14,8 @@ class Circumstances(NamedTuple):
 
     local: LocalSearch  # The data, what errors cost, and the threads
     k: int  # Components that are wanted; there may be fewer or more
-    # Told the work that was done, about in nanoseconds, and what share of all that is; if true,
-    # what there is will do
-    stop: Callable[[int, float], bool]
+    # Told the work that was done, about in nanoseconds; if true, what there is will do
+    stop: Callable[[int], bool]
 
 
 Start = Callable[[Circumstances], tuple[Bools, Bools] | None]

@@ -38,14 +38,9 @@ def greedy_concepts(circumstances: Circumstances) -> tuple[Bools, Bools] | None:
     local, k, stop = circumstances
     if local.A.cells > TUNING.cells_for_concepts:
         return None
-    done = 0.0
-
-    def note(count: int, left: int, work: int) -> bool:
-        nonlocal done
-        done = count / k
-        return stop(work, done)
-
-    found = find_concepts(local.A, k, local.n_jobs, note, lambda: stop(0, done))
+    found = find_concepts(
+        local.A, k, local.n_jobs, lambda count, left, work: stop(work), lambda: stop(0)
+    )
     more = k - found.V.shape[0]
     ones = np.bitwise_count(found.uncovered).sum(axis=1, dtype=np.int64)
     rows = np.argsort(-ones, kind="stable")[:more]

@@ -1,8 +1,7 @@
 """Short relaxations from random starts, for a population to have members that are far apart.
 
-Each takes some tenths of a second on tables of medium size, is a local optimum of its own, and
-ends Boolean. Components that are grown one by one from uncovered lines cost far more, and are too
-much alike to be worth crossing.
+Each takes some tenths of a second on tables of medium size, and ends Boolean with a far lower loss
+than components that are grown one by one from uncovered lines.
 """
 
 from collections.abc import Callable
