@@ -94,6 +94,14 @@ def test_runs_are_several_unless_said_otherwise(parameters, runs):
         assert model.reconstruction_err_ == min(model.run_losses_)
 
 
+@pytest.mark.parametrize(("parameters", "runs"), [({}, 1), ({"n_init": 2}, 2)])
+def test_runs_end_when_quick_starts_do_better(parameters, runs):
+    # So many components for noise that greedy concepts are far ahead of the relaxation.
+    A = np.random.default_rng(0).random((150, 150)) < 0.2
+    model = ELBMF(120, effort=0.01, max_iter=100, random_state=0, **parameters).fit(A)
+    assert len(model.run_losses_) == runs
+
+
 @pytest.mark.parametrize("ones", [0, 10**9])
 def test_large_data_gets_one_run(ones, monkeypatch):
     tuning = replace(TUNING, ones_for_several_runs=ones)

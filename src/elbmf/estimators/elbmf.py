@@ -303,8 +303,10 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         pace = Pace(A, plan, np.inf if portfolio is None else self._deadline(session))
         with relaxer.open(A, weights.relaxed) as engine:
             for run, (k, _) in islice(enumerate(plan, start=1), len(session.runs), None):
+                if session.runs_are_over or not self._another_run_pays(session, portfolio):
+                    break
                 epochs, began = pace.epochs(run), time.perf_counter()
-                if session.runs_are_over or not epochs:
+                if not epochs:
                     break
                 relaxed = relaxer.relax(
                     A,
@@ -325,6 +327,12 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
                 session.keep_run(rounded(A, relaxed, session.began))
                 if portfolio is not None and not session.runs[-1].was_stopped:
                     portfolio.take(session.runs[-1])
+
+    def _another_run_pays(self, session: Session, portfolio: Portfolio | None) -> bool:
+        """Whether to go on with the plan, unless it was made by the caller."""
+        if portfolio is None or not session.runs or self.n_init != "auto":
+            return True
+        return portfolio.more_runs_pay(session.runs[-1])
 
     def _starts_at_random(self, A: BooleanMatrix, run: int) -> bool:
         """Whether a run may not start from singular vectors."""

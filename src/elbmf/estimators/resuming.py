@@ -184,6 +184,8 @@ class Session:
     @property
     def runs_are_over(self) -> bool:
         """Whether another run would be in vain, or is not wanted."""
+        if self.reduced:
+            return True
         return bool(self.runs) and (self.runs[-1].was_stopped or self.runs[-1].cost == 0)
 
     def keep_run(self, fitted: FittedFactors) -> None:

@@ -9,7 +9,7 @@ work or its time is used up.
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -251,6 +251,26 @@ class Portfolio:
             work += its_work
             run.stages["reduction"] = factors.cost
         return factors, work
+
+    def more_runs_pay(self, run: FittedFactors) -> bool:
+        """Tell whether a run, the last that was taken, is quick or not far above the quick starts.
+
+        With a time limit, it is not waited long for what either leads to.
+        """
+        if self.local.A.ones * self.k < TUNING.small:
+            return True
+        patience = None
+        if self._limited:
+            left = self.local.alarm.deadline - time.perf_counter()
+            patience = TUNING.patience_in_time * max(0.0, left)
+        wait(self._starting, patience)
+        costs = [start.cost for each in self._starting if (start := _result(each)) is not None]
+        most = (1 + TUNING.above_quick_starts) * min(costs, default=math.inf)
+        if run.cost <= most:
+            return True
+        wait(self._refining, patience)
+        refined = _result(self._refining[-1])
+        return refined is None or refined[0].cost <= most
 
     def improve(self, runs: list[FittedFactors], memory: Memory) -> FittedFactors:
         """Search on from what the quick starts and the runs, all of them taken, have found."""
