@@ -47,7 +47,7 @@ class Tuning:
     # dropped in the end: on planted tiles the first run finds more, on real data the second.
     # benchmarks/lowest.py
     overshoot: float = 1.5
-    # By what share the first run may be above the quick starts for the second to be worth its while,
+    # By what share the first run may be above the quick starts for a second to be worth its while,
     # and the share of a time limit to wait for either. benchmarks/never_beaten.py
     above_quick_starts: float = 0.02
     patience_in_time: float = 0.02
