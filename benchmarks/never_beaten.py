@@ -200,7 +200,7 @@ def equal_time(arguments: argparse.Namespace, results: Results) -> None:
 def monotone(arguments: argparse.Namespace, results: Results) -> None:
     """Ranks 1 to 40, and 50 to 120: where the loss goes up."""
     ranks = [*range(1, 41), *range(50, 121, 10)]
-    for name in MONOTONE:
+    for name in (name for name in MONOTONE if name in arguments.sets):
         for below in (False, True):
             losses = [results.of(name, k, **_below(below))["loss"] for k in ranks]
             rises = [
