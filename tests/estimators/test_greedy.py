@@ -48,6 +48,16 @@ def test_grecond_on_rows_of_several_words(A, k):
     same_factors(GreConD(k).fit(A), *naive.grecond(A, k))
 
 
+@given(case=masked_arrays(small, small), data=st.data())
+@examples(60)
+def test_grecond_on_equal_lines(case, data):
+    A, missing = case
+    for axis in (0, 1):
+        again = data.draw(st.lists(st.integers(0, A.shape[axis] - 1), min_size=1, max_size=12))
+        A, missing = A.take(again, axis), missing.take(again, axis)
+    same_factors(GreConD(None).fit(A, missing=missing), *naive.grecond(A, None, missing))
+
+
 @given(case=masked_arrays(small, small), k=st.one_of(st.none(), st.integers(1, 5)))
 @examples(100)
 def test_grecond_with_missing_entries(case, k):

@@ -339,6 +339,18 @@ class Savings(NamedTuple):
         return int(np.argmax(np.concatenate([[0.0], np.cumsum(self.saved)])))
 
 
+def _undominated(
+    candidates: NDArray[np.intp], errors: NDArray[np.int64], charges: NDArray[np.float64]
+) -> NDArray[np.intp]:
+    """Leave out components beside which another makes no more errors and charges no more.
+
+    Up to half of the cells, more errors take more bits: it cannot be the best, or it comes later.
+    """
+    order = candidates[np.lexsort((candidates, charges[candidates], errors[candidates]))]
+    least = np.minimum.accumulate(charges[order])
+    return np.sort(order[np.concatenate([[True], least[1:] < least[:-1]])])
+
+
 def savings(
     A: Any, U: Any, V: Any, n_jobs: int | None = None, *, in_order: bool = False
 ) -> Savings:
@@ -369,18 +381,17 @@ def savings(
     U, V = boolean_array(U, "U"), boolean_array(V, "V")
     growing = GrowingCover(A, U, V, n_jobs)
     sizes = zip(U.sum(axis=0).tolist(), V.sum(axis=1).tolist(), strict=True)
-    charges = [_component_length(A.shape, *size) for size in sizes]
+    charges = np.array([_component_length(A.shape, *size) for size in sizes])
     order: list[int] = []
     saved: list[float] = []
     errors_length = log2_binomial(growing.cover.cells, growing.cover.loss)
     while len(order) < len(charges):
-        candidates = [len(order)] if in_order else np.flatnonzero(~growing.taken).tolist()
+        errors = growing.cover.loss + growing.cells - 2 * growing.ones
+        candidates = np.array([len(order)]) if in_order else np.flatnonzero(~growing.taken)
+        if errors[candidates].max() <= growing.cover.cells // 2:
+            candidates = _undominated(candidates, errors, charges)
         lengths = {
-            l: log2_binomial(
-                growing.cover.cells,
-                growing.cover.loss + int(growing.cells[l]) - 2 * int(growing.ones[l]),
-            )
-            for l in candidates
+            l: log2_binomial(growing.cover.cells, int(errors[l])) for l in candidates.tolist()
         }
         best = min(lengths, key=lambda l: lengths[l] + charges[l])
         order.append(best)

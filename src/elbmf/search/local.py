@@ -43,6 +43,7 @@ __all__ = [
     "describe",
     "lines_of",
     "negligible_gain",
+    "pattern_of",
     "refine",
     "work_in",
 ]
@@ -190,21 +191,26 @@ def negligible_gain(
     return int(TUNING.negligible * A.ones) if A.cells * n_components > TUNING.large else 0
 
 
-def lines_of(A: BooleanMatrix, axis: int) -> Lines:
-    """One side of a matrix, with indices of one type on either side."""
+def pattern_of(A: BooleanMatrix, axis: int) -> Lines:
+    """One side of a matrix, not packed, with indices of one type on either side."""
     index: Any = np.int32 if max(A.shape) < 1 << 31 else np.int64
     indptr, indices = A.lines(axis) if axis else (A.indptr, A.indices)
     nothing = np.empty(0, dtype=np.int64)
     missing_indptr, missing_indices = (
         (nothing, nothing) if A.missing is None else A.missing.lines(axis)
     )
-    lines = Lines(
+    return Lines(
         indptr,
         _as_type(A, indices, index),
         np.empty((0, 0), dtype=np.uint64),
         missing_indptr,
         _as_type(A, missing_indices, index),
     )
+
+
+def lines_of(A: BooleanMatrix, axis: int) -> Lines:
+    """One side of a matrix, packed unless it is sparse."""
+    lines = pattern_of(A, axis)
     if A.ones <= _PACKED_DENSITY * A.cells:
         return lines
     words = A.allocate((A.shape[axis], -(-A.shape[1 - axis] // 64)), np.uint64)

@@ -55,14 +55,16 @@ def concept_values(
     # The rows that have each column, cells that may be covered among them
     indptr,
     indices,
-    # Columns to look at
+    # Columns to look at, of which only those in a packed set count
     low,
     high,
+    chosen,
     extent,  # The rows of the concept
     intent,  # Its columns, packed; none of them can be added
     # Packed rows: what may be covered, and the ones that still have to be
     rows,
     uncovered,
+    copies,  # How many rows each stands for
     values,  # Where to write
 ):
     """Count for each column the uncovered ones of the concept that adding it to an intent gives.
@@ -75,14 +77,16 @@ def concept_values(
     work = 0
     for j in range(low, high):
         values[j] = 0
-        if has(intent, j):
+        if has(intent, j) or not has(chosen, j):
             continue
         count, kept, steps = _common_words(indptr, indices, j, extent, rows, members, places, words)
         total = 0
         for r in range(count):
             i = members[r]
+            ones = 0
             for p in range(kept):
-                total += popcount(words[p] & uncovered[i, places[p]])
+                ones += popcount(words[p] & uncovered[i, places[p]])
+            total += copies[i] * ones
         values[j] = total
         work += 10 + 2 * (indptr[j + 1] - indptr[j]) + 2 * steps + count * (2 + 2 * kept)
     return work

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.kernels.compiling import helper, kernel
+from elbmf.kernels.sets import has
 
-__all__ = ["Twins", "hash_lines", "link_twins"]
+__all__ = ["Twins", "hash_lines", "link_twins", "name_groups"]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
@@ -91,3 +92,15 @@ def link_twins(lines, hashes, order, first, following, copies):
             first[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
         copies[leader] += 1
         last = i
+
+
+@kernel(allocates=False)
+def name_groups(twins, group_of):
+    """Tell each line which group of equal lines it is in, counted by their first ones."""
+    count = 0
+    for i in range(group_of.shape[0]):
+        line = np.int64(i) if has(twins.first, i) else np.int64(-1)
+        while line >= 0:
+            group_of[line] = count
+            line = twins.following[line]
+        count += has(twins.first, i)

@@ -4,12 +4,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.climber import twins_of
 from elbmf.search.kernels.concepts import close_concept, concept_values, remove_concept
 from elbmf.search.kernels.lines import pack_lines_into_words
+from elbmf.search.kernels.twins import name_groups
+from elbmf.search.local import pattern_of
 from elbmf.search.starts.base import Circumstances
 from elbmf.utils.threads import over_ranges
 from elbmf.utils.tuning import TUNING
@@ -64,14 +68,18 @@ def find_concepts(
     To find one, columns are added one by one, always the one after which the concept covers most
     uncovered ones, until none improves on that. Missing cells may be covered.
     """
-    n, m = A.shape
+    table, (row_of, copies, chosen) = A, _groups(A)
+    if copies.size < A.shape[0]:
+        # Equal rows are worked on once.
+        table = _selected(A, np.unique(row_of, return_index=True)[1])
+    n, m = table.shape
     uncovered, rows = (A.allocate((n, -(-m // 64)), np.uint64) for _ in range(2))
-    pack_lines_into_words(A.indptr, A.indices, uncovered)
+    pack_lines_into_words(table.indptr, table.indices, uncovered)
     rows[:] = uncovered
-    coverable = A
-    if A.missing is not None:
-        pack_lines_into_words(A.missing.indptr, A.missing.indices, rows)
-        coverable = BooleanMatrix.from_array(A.to_csr() + A.missing.to_csr())
+    coverable = table
+    if table.missing is not None:
+        pack_lines_into_words(table.missing.indptr, table.missing.indices, rows)
+        coverable = BooleanMatrix.from_array(table.to_csr() + table.missing.to_csr())
     columns = coverable.lines(1)
     threads = n_jobs if coverable.ones >= _ONES_FOR_THREADS else 1
     values = np.zeros(m, dtype=np.int64)
@@ -90,7 +98,7 @@ def find_concepts(
                 if hurry():
                     values[low:high] = 0
                     return 0
-                given = (extent, intent, rows, uncovered, values)
+                given = (chosen, extent, intent, rows, uncovered, copies, values)
                 its_work: int = concept_values(*columns, low, high, *given)
                 return its_work
 
@@ -110,4 +118,20 @@ def find_concepts(
         stopped = stop(len(extents), left[-1], work)
     V = unpack(np.array(intents, dtype=np.uint64).reshape(-1, rows.shape[1]), m)
     U = np.array(extents, dtype=np.bool_).reshape(-1, n).T
+    if table is not A:
+        U, uncovered = U[row_of], uncovered[row_of]
     return Concepts(U, V, left, stopped, uncovered)
+
+
+def _groups(A: BooleanMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64], Words]:
+    """Find equal lines: the group of each row, how many rows it has, and a column of each kind."""
+    rows, columns = (twins_of(pattern_of(A, axis)) for axis in (0, 1))
+    row_of = np.empty(A.shape[0], dtype=np.int64)
+    name_groups(rows, row_of)
+    return row_of, np.bincount(row_of), columns.first
+
+
+def _selected(A: BooleanMatrix, rows: NDArray[np.intp]) -> BooleanMatrix:
+    """Return some of the rows."""
+    missing = None if A.missing is None else A.missing.to_csr()[rows]
+    return BooleanMatrix.from_array(A.to_csr()[rows], missing=missing)
