@@ -76,7 +76,8 @@ class Pace:
         if share >= 1:
             return wanted
         epochs = math.ceil(share * wanted)
-        return epochs if epochs >= TUNING.fewest_epochs else 0
+        fewest = TUNING.fewest_epochs if run == 1 else TUNING.share_of_later_run * wanted
+        return epochs if epochs >= fewest else 0
 
     def lacks_time_for_singular_vectors(self, k: int) -> bool:
         """Tell whether singular vectors would take too much of the time that is left."""

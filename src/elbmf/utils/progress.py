@@ -29,6 +29,8 @@ class FitProgress:
         Which run from a start of its own this is, and of how many.
     n_components : int
         Components that the fit is to end with; there may be more of them until then.
+    at_least : int, optional
+        Components that are needed, where the fit is to find out how few are enough.
     """
 
     iteration: int
@@ -40,3 +42,4 @@ class FitProgress:
     run: int = 1
     runs: int = 1
     n_components: int = 0
+    at_least: int | None = None

@@ -62,7 +62,8 @@ class Tuning:
 
     # Share of the work at effort 1 that a quick start may take; shares of a time limit after which
     # the first of them and the others end, and that the relaxation may take; epochs below which
-    # that is not worth its while. benchmarks/never_beaten.py
+    # that is not worth its while; share of its epochs below which a run after the first is not.
+    # benchmarks/never_beaten.py
     share_of_start: float = 0.12
     start_in_time: float = 0.75
     other_starts_in_time: float = 0.45
@@ -70,6 +71,7 @@ class Tuning:
     # Cells up to which there is memory for greedy concepts. benchmarks/greedy_speed.py
     cells_for_concepts: int = 1 << 31
     fewest_epochs: int = 8
+    share_of_later_run: float = 0.6
     # What singular vectors take, about in nanoseconds, for each line times k², and the share of the
     # time for the relaxation that they may take. benchmarks/never_beaten.py
     singular_vectors: float = 0.9
@@ -185,6 +187,27 @@ class Tuning:
     share_of_step: float = 0.04
     share_of_polish: float = 0.5
     least_polish: float = 5e8
+
+    # --- the fewest components (covers/) ---
+
+    # Cells up to which a table is reduced, which takes several bytes for each, and what a search
+    # may take at effort 1, about in nanoseconds. benchmarks/covers.py
+    cells_to_cover: int = 1 << 28
+    covering: float = 1e10
+    # What the first round takes, each having twice that of the one before, and ways that are tried
+    # side by side. benchmarks/covers.py
+    first_covering: int = 50_000_000
+    ways_of_covering: int = 2
+    # Share of a round that goes into fooling sets, and ones that they are made of at most.
+    # benchmarks/covers.py
+    share_of_fooling: float = 0.1
+    ones_to_fool: int = 6000
+    # Maximal bicliques up to which the fewest are chosen by integer programming.
+    # benchmarks/covers.py
+    bicliques_to_choose: int = 4000
+    # Share of the work that goes into each number of components where some cells may be wrong.
+    # benchmarks/covers.py
+    share_of_drop: float = 0.05
 
     # --- rows that pass by once (search/online.py) ---
 

@@ -55,16 +55,17 @@ def concept_values(
     # The rows that have each column, cells that may be covered among them
     indptr,
     indices,
-    # Columns to look at, of which only those in a packed set count
+    # Columns, and which of them to look at
+    order,
     low,
     high,
-    chosen,
     extent,  # The rows of the concept
     intent,  # Its columns, packed; none of them can be added
     # Packed rows: what may be covered, and the ones that still have to be
     rows,
     uncovered,
     copies,  # How many rows each stands for
+    least,  # What a value must exceed to matter; others may be told as 0
     values,  # Where to write
 ):
     """Count for each column the uncovered ones of the concept that adding it to an intent gives.
@@ -75,11 +76,21 @@ def concept_values(
     places = np.empty(rows.shape[1], dtype=np.int64)
     words = np.empty(rows.shape[1], dtype=np.uint64)
     work = 0
-    for j in range(low, high):
+    for place in range(low, high):
+        j = order[place]
         values[j] = 0
-        if has(intent, j) or not has(chosen, j):
+        if has(intent, j):
             continue
         count, kept, steps = _common_words(indptr, indices, j, extent, rows, members, places, words)
+        total = 0
+        cells = 0
+        for p in range(kept):
+            cells += popcount(words[p])
+        for r in range(count):
+            total += copies[members[r]]
+        work += 10 + 2 * (indptr[j + 1] - indptr[j]) + 2 * steps
+        if total * cells <= least:
+            continue
         total = 0
         for r in range(count):
             i = members[r]
@@ -88,7 +99,7 @@ def concept_values(
                 ones += popcount(words[p] & uncovered[i, places[p]])
             total += copies[i] * ones
         values[j] = total
-        work += 10 + 2 * (indptr[j + 1] - indptr[j]) + 2 * steps + count * (2 + 2 * kept)
+        work += count * (2 + 2 * kept)
     return work
 
 

@@ -23,6 +23,9 @@ __all__ = ["Concepts", "find_concepts", "greedy_concepts"]
 # Ones from which a choice is worth several threads.
 _ONES_FOR_THREADS = 300_000
 
+# Columns that are looked at as the first of a concept before it is asked whether others can be it.
+_AT_ONCE = 16
+
 
 class Concepts(NamedTuple):
     """Concepts that were found one after the other."""
@@ -83,6 +86,8 @@ def find_concepts(
     columns = coverable.lines(1)
     threads = n_jobs if coverable.ones >= _ONES_FOR_THREADS else 1
     values = np.zeros(m, dtype=np.int64)
+    # What each column gave when it was last looked at as the first, which it cannot exceed now.
+    limits = np.full(m, np.iinfo(np.int64).max)
     extents: list[Bools] = []
     intents = []
     left = [A.ones]
@@ -92,22 +97,35 @@ def find_concepts(
         extent = np.ones(n, dtype=np.bool_)
         intent = np.zeros(rows.shape[1], dtype=np.uint64)
         value = 0
-        while True:
 
-            def look(low: int, high: int, extent: Any = extent, intent: Any = intent) -> int:
+        def look(
+            these: NDArray[np.intp], least: int, extent: Any = extent, intent: Any = intent
+        ) -> int:
+            def look_at(low: int, high: int) -> int:
                 if hurry():
-                    values[low:high] = 0
+                    values[these[low:high]] = 0
                     return 0
-                given = (chosen, extent, intent, rows, uncovered, copies, values)
-                its_work: int = concept_values(*columns, low, high, *given)
+                given = (extent, intent, rows, uncovered, copies, least, values)
+                its_work: int = concept_values(*columns, these, low, high, *given)
                 return its_work
 
-            work += sum(over_ranges(look, m, threads))
+            return sum(over_ranges(look_at, these.size, threads))
+
+        values[:] = 0
+        order = chosen[np.argsort(-limits[chosen], kind="stable")]
+        for start in range(0, order.size, _AT_ONCE):
+            these = order[start : start + _AT_ONCE]
+            if limits[these[0]] < max(1, values.max()):
+                break
+            work += look(these, 0)
+            limits[these] = values[these]
+        while True:
             j = int(np.argmax(values))
             if values[j] <= value:
                 break
             value = int(values[j])
             close_concept(*columns, j, extent, intent, rows)
+            work += look(chosen, value)
         if value == 0:
             stopped = True
             break
@@ -123,12 +141,12 @@ def find_concepts(
     return Concepts(U, V, left, stopped, uncovered)
 
 
-def _groups(A: BooleanMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64], Words]:
-    """Find equal lines: the group of each row, how many rows it has, and a column of each kind."""
+def _groups(A: BooleanMatrix) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.intp]]:
+    """Find equal lines: the group of each row, rows of each group, and columns that differ."""
     rows, columns = (twins_of(pattern_of(A, axis)) for axis in (0, 1))
     row_of = np.empty(A.shape[0], dtype=np.int64)
     name_groups(rows, row_of)
-    return row_of, np.bincount(row_of), columns.first
+    return row_of, np.bincount(row_of), np.flatnonzero(unpack(columns.first[None], A.shape[1])[0])
 
 
 def _selected(A: BooleanMatrix, rows: NDArray[np.intp]) -> BooleanMatrix:
