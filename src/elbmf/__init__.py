@@ -6,7 +6,7 @@ They are imported when first used, so that ``elbmf --version`` need not wait for
 from typing import TYPE_CHECKING
 
 from elbmf._version import __version__
-from elbmf.estimators.registry import METHODS, class_name
+from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.estimators import Asso as Asso
     from elbmf.estimators import Binaps as Binaps
     from elbmf.estimators import GreConD as GreConD
+    from elbmf.estimators import MinimalCover as MinimalCover
     from elbmf.estimators import OrM as OrM
     from elbmf.estimators import Primp as Primp
     from elbmf.estimators import RoundedNMF as RoundedNMF
@@ -28,7 +29,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.report import write_report as write_report
 
 _PLACES = {
-    **{class_name(name): f"elbmf.estimators:{class_name(name)}" for name in METHODS},
+    **{class_name(name): f"elbmf.estimators:{class_name(name)}" for name in ESTIMATORS},
     "Annealed": "elbmf.relaxation.schedules:Annealed",
     "Printed": "elbmf.relaxation.schedules:Printed",
     "RankSearch": "elbmf.estimators.rank_search:RankSearch",

@@ -41,6 +41,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result."),
     Command("rank", "Find out how many components a matrix has."),
+    Command("cover", "Explain a matrix by the fewest components."),
     Command("compare", "Run several methods on a matrix, side by side."),
     Command("report", "Make a page about a saved result, for a browser."),
     Command("transform", "Describe new rows by saved components."),

@@ -5,12 +5,13 @@ They are imported when first used: the command line reads `METHODS` without any 
 
 from typing import TYPE_CHECKING
 
-from elbmf.estimators.registry import METHODS, class_name, method
+from elbmf.estimators.registry import ESTIMATORS, METHODS, class_name, method
 from elbmf.utils.late import late_names
 
 if TYPE_CHECKING:  # for type checkers, which cannot follow the table
     from elbmf.estimators.base import BooleanFactorizer as BooleanFactorizer
     from elbmf.estimators.elbmf import ELBMF as ELBMF
+    from elbmf.estimators.minimal_cover import MinimalCover as MinimalCover
     from elbmf.estimators.rivals.asso import Asso as Asso
     from elbmf.estimators.rivals.binaps import Binaps as Binaps
     from elbmf.estimators.rivals.grecond import GreConD as GreConD
@@ -19,12 +20,12 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the table
     from elbmf.estimators.rivals.rounded_nmf import RoundedNMF as RoundedNMF
     from elbmf.estimators.rivals.sofa import Sofa as Sofa
 
-__all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, METHODS)]
+__all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, ESTIMATORS)]
 
 __getattr__, __dir__ = late_names(
     __name__,
     lambda: {
         "BooleanFactorizer": "elbmf.estimators.base:BooleanFactorizer",
-        **{class_name(name): place for name, place in METHODS.items()},
+        **{class_name(name): place for name, place in ESTIMATORS.items()},
     },
 )

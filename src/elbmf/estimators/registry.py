@@ -1,5 +1,7 @@
 """The methods by name: one line here makes a method part of the package and the command line."""
 
+from collections import ChainMap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from elbmf.utils.late import imported
@@ -7,7 +9,7 @@ from elbmf.utils.late import imported
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
 
-__all__ = ["METHODS", "class_name", "method"]
+__all__ = ["ESTIMATORS", "METHODS", "class_name", "method"]
 
 METHODS: dict[str, "str | type[BooleanFactorizer]"] = {
     "elbmf": "elbmf.estimators.elbmf:ELBMF",
@@ -21,6 +23,11 @@ METHODS: dict[str, "str | type[BooleanFactorizer]"] = {
 }
 """``"module:Class"`` of each method, imported when it is first used; a class will do, too."""
 
+ESTIMATORS: Mapping[str, "str | type[BooleanFactorizer]"] = ChainMap(
+    METHODS, {"cover": "elbmf.estimators.minimal_cover:MinimalCover"}
+)
+"""The same, with those that find out themselves how many components it takes."""
+
 
 def method(name: str) -> "type[BooleanFactorizer]":
     """Import a method.
@@ -28,12 +35,12 @@ def method(name: str) -> "type[BooleanFactorizer]":
     Parameters
     ----------
     name : str
-        Its name in `METHODS`.
+        Its name in `METHODS` or `ESTIMATORS`.
     """
-    return cast("type[BooleanFactorizer]", imported(METHODS[name]))
+    return cast("type[BooleanFactorizer]", imported(ESTIMATORS[name]))
 
 
 def class_name(name: str) -> str:
     """Return what the class of a method is called, without importing it."""
-    place = METHODS[name]
+    place = ESTIMATORS[name]
     return place.partition(":")[2] if isinstance(place, str) else place.__name__

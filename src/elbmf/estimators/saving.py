@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elbmf.boolean.metrics import measures
 from elbmf.estimators.base import BooleanFactorizer
-from elbmf.estimators.registry import METHODS, class_name
+from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.io.model import SavedModel
 from elbmf.io.model_info import DataInfo, ModelInfo, RankChoice, StageCost, StreamInfo
@@ -118,5 +118,5 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
 
 def method_of(estimator: BooleanFactorizer) -> str:
     """Return the name of a method, as the command line has it; the class of one it has not."""
-    names = {class_name(name): name for name in METHODS}
+    names = {class_name(name): name for name in ESTIMATORS}
     return names.get(type(estimator).__name__, type(estimator).__name__)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import InputError
-from elbmf.estimators import METHODS, method
+from elbmf.estimators.registry import ESTIMATORS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
@@ -58,7 +58,12 @@ def _data(noted: DataInfo, limits: Limits) -> dict[str, str]:
 
 def _code(info: ModelInfo) -> str | None:
     """Return Python that fits the same, or None where the method or a parameter is not known."""
-    if info.method not in METHODS or info.stream is not None or not info.parameters:
+    if (
+        info.method is None
+        or info.method not in ESTIMATORS
+        or info.stream is not None
+        or not info.parameters
+    ):
         return None
     known = method(info.method)
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from elbmf.boolean.metrics import measures_of
 from elbmf.estimators.rank_search import TITLES
-from elbmf.estimators.registry import METHODS, class_name
+from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.plain import plain
 from elbmf.ranks.criteria import CRITERIA
@@ -79,7 +79,7 @@ def summary_of(
 def _method_name(info: ModelInfo) -> str:
     """Return what the method is called."""
     name = info.method or "unknown"
-    return class_name(name) if name in METHODS else name
+    return class_name(name) if name in ESTIMATORS else name
 
 
 def _finite(measures: Mapping[str, float | None]) -> dict[str, float]:

@@ -188,7 +188,7 @@ class Tuning:
     share_of_polish: float = 0.5
     least_polish: float = 5e8
 
-    # --- the fewest components (covers/) ---
+    # --- the fewest components (search/covers/) ---
 
     # Cells up to which a table is reduced, which takes several bytes for each, and what a search
     # may take at effort 1, about in nanoseconds. benchmarks/covers.py

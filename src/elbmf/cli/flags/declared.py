@@ -182,7 +182,9 @@ def parse_parameters(docstring: str) -> dict[str, Parameter]:
 def _specified(spec: str) -> tuple[tuple[str, ...], tuple[str, ...], Any]:
     """Return types, words and default of what stands behind the colon of an entry."""
     spec, has_default, literal = spec.partition(", default=")
-    default = ast.literal_eval(literal) if has_default else None
+    default = None
+    if has_default:
+        default = float(literal) if literal == "inf" else ast.literal_eval(literal)
     types: list[str] = []
     words: list[str] = []
     for part in _TYPE.findall(spec.removesuffix(", optional")):
@@ -249,6 +251,14 @@ def _of_estimator(module: str, text: str, node: ast.ClassDef) -> tuple[str, list
             docstring, inherited = _of_source(f"{homes[base]}:{base}")
             docstrings.append(docstring)
             names += inherited
+    fixed = [
+        ast.unparse(each.target)
+        for each in node.body
+        if isinstance(each, ast.AnnAssign)
+        and each.value is not None
+        and "init=False" in ast.unparse(each.value)
+    ]
+    names = [name for name in names if name not in fixed]
     return with_inherited(ast.get_docstring(node) or "", docstrings, names), names
 
 

@@ -16,13 +16,13 @@ from elbmf.cli.flags.parameters import (
 from elbmf.cli.flags.shared import DATA, FIND, LOOK, group_of
 from elbmf.cli.parser import rare
 from elbmf.errors import FileFormatError, InputError
-from elbmf.estimators.registry import METHODS, method
+from elbmf.estimators.registry import ESTIMATORS, METHODS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
 
 if TYPE_CHECKING:
     from elbmf.estimators import BooleanFactorizer
 
-__all__ = ["CHECKPOINT", "add_method", "estimator_of", "made", "read_config"]
+__all__ = ["CHECKPOINT", "add_method", "add_parameters", "estimator_of", "made", "read_config"]
 
 CHECKPOINT = ("checkpoint", "checkpoint_every")
 """Parameters of methods that say where to keep a fit, and how often."""
@@ -32,7 +32,7 @@ _DEFAULT_METHOD = "elbmf"
 # Where flags stand in the help; what is not here, below the name of the method.
 _TITLES = {
     "binarize": DATA,
-    **dict.fromkeys(("n_components", "extra_weight"), FIND),
+    **dict.fromkeys(("n_components", "max_loss", "extra_weight"), FIND),
     **dict.fromkeys(
         ("refine", "effort", "time_limit", "max_iter", "random_state", "n_jobs", "memory_limit"),
         LOOK,
@@ -59,14 +59,25 @@ def add_method(
         default=None,
         help="how to factorize (default: elbmf); each has parameters of its own",
     )
+    name = _early_method(arguments)
+    # Of an unknown one the real parser complains.
+    add_parameters(parser, name if name in METHODS else None, unlisted, without)
+
+
+def add_parameters(
+    parser: argparse.ArgumentParser,
+    name: str | None,
+    unlisted: Collection[str] = (),
+    without: Collection[str] = (),
+) -> None:
+    """Add the flags of a method, as for `add_method`, and where else its parameters may be."""
     group_of(parser, LOOK)
     config = parser.add_argument("--config", metavar="FILE", help="parameters from a TOML file")
     rare(config)
-    name = _early_method(arguments)
-    if name not in METHODS:
-        return  # which the real parser complains about
+    if name is None:
+        return
     own = f"parameters of the method {name}"
-    parameters = [each for each in parameters_of(METHODS[name]) if each.name not in without]
+    parameters = [each for each in parameters_of(ESTIMATORS[name]) if each.name not in without]
     names = [each.name for each in parameters]
     for parameter in parameters:
         group = group_of(parser, _TITLES.get(parameter.name, own))
@@ -110,14 +121,14 @@ def estimator_of(args: argparse.Namespace) -> tuple[str, "BooleanFactorizer", di
     """Return the name of the method, the estimator, and its parameters as file and flags say."""
     table = read_config(args.config) if args.config else {}
     name = args.method or _method_of(table)
-    if name not in METHODS:
+    if name not in ESTIMATORS:
         raise InputError(
             f"{args.config}: there is no method {name!r}. Methods: {', '.join(METHODS)}."
         )
     flags = given(args)
     try:
         values = {key: value for key, value in table.items() if key != "method"}
-        from_file = by_any_name(METHODS[name], values)
+        from_file = by_any_name(ESTIMATORS[name], values)
         # Looked at apart from the flags, so that an error says whose it is; what a flag replaces
         # may be anything.
         used = {key: value for key, value in from_file.items() if key not in flags}

@@ -1,0 +1,49 @@
+"""``elbmf cover``: explain a matrix by the fewest components."""
+
+import argparse
+from collections.abc import Sequence
+
+from elbmf.cli.console import Console
+from elbmf.cli.flags.method import add_parameters
+from elbmf.cli.flags.shared import (
+    OUTPUT,
+    add_matrix,
+    add_reader_options,
+    add_report,
+    group_of,
+)
+
+__all__ = ["EXAMPLES", "configure", "run"]
+
+EXAMPLES = """\
+examples:
+  elbmf cover permissions.csv -o roles            the fewest roles that grant just that
+  elbmf cover permissions.csv -o roles --time-limit 60 --report
+  elbmf cover data.csv -o result --max-loss 20    up to 20 ones may be left out
+
+The folder is that of 'elbmf fit': factors.npz and model.json; --tsv adds tables of components, rows
+and columns, --report a page for a browser.
+Ctrl-C ends the search and saves the best that was found; twice, it ends at once."""
+
+
+def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Add the arguments."""
+    parser.usage = "elbmf cover DATA -o DIR [options]"
+    add_matrix(parser)
+    add_parameters(parser, "cover")
+    group = group_of(parser, OUTPUT)
+    group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
+    add_report(parser)
+    group.add_argument("--tsv", action="store_true", help="also save tables for reading")
+    group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+    add_reader_options(parser)
+    # What only other fits can do.
+    parser.set_defaults(method="cover", stream=False, resume=False, scheduler=None)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Read, cover, save, say what came out."""
+    from elbmf.cli.running import fit
+
+    return fit.run(args, console)

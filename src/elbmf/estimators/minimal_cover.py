@@ -1,0 +1,199 @@
+"""The fewest components that explain a matrix, and whether fewer could."""
+
+import math
+import time
+from dataclasses import field
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from elbmf.boolean.coverage import Weights
+from elbmf.boolean.product import Bools
+from elbmf.errors import InputError
+from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.criteria import savings
+from elbmf.search.covers.reduction import Table
+from elbmf.search.covers.search import CoverSearch
+from elbmf.search.covers.with_errors import drop_components
+from elbmf.search.local import LocalSearch
+from elbmf.utils.alarm import Alarm
+from elbmf.utils.constraints import Interval, Options
+from elbmf.utils.progress import FitProgress
+from elbmf.utils.tuning import TUNING
+
+__all__ = ["MinimalCover"]
+
+
+@estimator
+class MinimalCover(BooleanFactorizer):
+    """The fewest components that cover every one and no zero, or with so many wrong cells.
+
+    The matrix is reduced to the ones that are hard to cover, which are then covered by ever fewer
+    components; sets of ones no two of which fit in one component, and integer programming where
+    the table is small, prove how many it takes at least.
+
+    Parameters
+    ----------
+    max_loss : int, default=0
+        Wrong cells that are allowed.
+    extra_weight : float, default=inf
+        What a covered zero costs, when an uncovered one costs 1. With infinity no zero is covered,
+        whatever ``max_loss`` is.
+    binarize
+    effort : float, default=1
+        How long to search, as for `ELBMF`: more effort never ends with more components.
+    time_limit : float, optional
+        Seconds until which to search, in place of ``effort``, unless it is proved before that
+        there is nothing better.
+    n_jobs
+    callback : callable, optional
+        Called with a `FitProgress` after each round of the search: ``n_components`` is the number
+        of components so far, ``at_least`` the number that is proved to be needed. A true return
+        value ends the fit, with the best so far.
+    random_state
+
+    Attributes
+    ----------
+    n_components_ : int
+        Components that were found.
+    lower_bound_ : int
+        Components that are needed at least.
+    proved_ : bool
+        Whether these are the same.
+    n_iter_ : int
+        Rounds of the search.
+    stop_reason_ : str
+        ``"proved"``, ``"effort"``, ``"time_limit"``, ``"callback"`` or ``"interrupted"``.
+
+    Notes
+    -----
+    Missing entries may be covered, and need not be.
+
+    References
+    ----------
+    A. Ene, W. Horne, N. Milosavljevic, P. Rao, R. Schreiber, R. E. Tarjan. Fast exact and heuristic
+    methods for role minimization problems. SACMAT 2008.
+
+    Examples
+    --------
+    >>> from elbmf import MinimalCover
+    >>> A = [[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 1]]
+    >>> model = MinimalCover().fit(A)
+    >>> model.n_components_, model.proved_
+    (2, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_loss": [Interval(Integral, 0, None, closed="left")],
+        "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
+        "effort": [Interval(Real, 0, None, closed="left")],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    # What it is to find out, and what would not change it: no parameters.
+    n_components: None = field(default=None, init=False)
+    refine: bool = field(default=False, init=False)
+    max_loss: int = 0
+    extra_weight: float = np.inf
+    effort: float = 1.0
+    time_limit: float | None = None
+
+    def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        began = time.perf_counter()
+        limited = self.time_limit is not None
+        deadline = began + self.time_limit if self.time_limit is not None else math.inf
+        work = math.inf if limited else self.effort * TUNING.covering
+        rounds = _Rounds(self, began)
+        with Alarm(deadline) as alarm:
+            search = CoverSearch(_table(A), alarm, self._threads)
+            try:
+                search.improve(work, int(generator.integers(1 << 31)), rounds.tell)
+            except KeyboardInterrupt:
+                rounds.reason = "interrupted"
+            U, V = search.cover()
+            at_least = search.at_least
+            if self.max_loss:
+                at_least = self._at_least(search, A)
+                if not rounds.reason:
+                    local = LocalSearch(A, self._weights(A.shape), self._threads, alarm)
+
+                    def tell(size: int, share: float) -> bool:
+                        return rounds.tell(size, at_least, share)
+
+                    given = (self.max_loss, at_least, generator, work, tell)
+                    U, V = drop_components(local, U, V, *given)
+        fitted = FittedFactors(U, V, rounds.count, rounds.reason, bound=at_least)
+        if not rounds.reason:
+            proved = V.shape[0] == at_least
+            fitted.stop_reason = "proved" if proved else "time_limit" if limited else "effort"
+        return fitted
+
+    def _at_least(self, search: CoverSearch, A: BooleanMatrix) -> int:
+        """Return how many components it takes with wrong cells.
+
+        With one more component for each uncovered one, there would be a cover. Where zeros may be
+        covered, of t ones of a fooling set in one component no two fit together, so that it covers
+        at least t(t − 1)/2 zeros, no fewer than the t − 1 wrong cells of leaving the others out.
+        """
+        known = search.at_least if self.extra_weight == np.inf else search.fooled
+        return max(int(A.ones > self.max_loss), known - self.max_loss)
+
+    def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Put the components that shorten the description most first."""
+        found = fitted.V.shape[0]
+        self.lower_bound_ = fitted.bound
+        self.proved_ = fitted.bound == found
+        if not found:
+            # As of other methods, factors have at least one component, which may be empty.
+            fitted.U = np.zeros((A.shape[0], 1), np.bool_)
+            fitted.V = np.zeros((1, A.shape[1]), np.bool_)
+        order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
+        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        return fitted
+
+    def _weights(self, shape: tuple[int, int]) -> Weights:
+        return Weights.of(self.extra_weight, shape)
+
+
+class _Rounds:
+    """What is told of the rounds of a search, and why it ended, if somebody said so."""
+
+    def __init__(self, model: MinimalCover, began: float) -> None:
+        self._model, self._began = model, began
+        self.count = 0
+        self.reason = ""
+
+    def tell(self, size: int, at_least: int, share: float) -> bool:
+        """Tell the callback of the best so far."""
+        self.count += 1
+        if self._model.callback is None:
+            return False
+        report = FitProgress(
+            iteration=self.count,
+            loss=0,
+            seconds=time.perf_counter() - self._began,
+            stage="round",
+            progress=share,
+            n_components=size,
+            at_least=at_least,
+        )
+        if self._model.callback(report):
+            self.reason = "callback"
+        return bool(self.reason)
+
+
+def _table(A: BooleanMatrix) -> Table:
+    """Return what may be covered and what must, cell by cell."""
+    if A.cells > TUNING.cells_to_cover:
+        raise InputError(
+            f"MinimalCover takes up to {TUNING.cells_to_cover:,} cells, and the matrix has "
+            f"{A.cells:,}. GreConD(n_components=None) covers it, too, with more components."
+        )
+    required = _dense(A)
+    return Table(required if A.missing is None else required | _dense(A.missing), required)
+
+
+def _dense(A: BooleanMatrix) -> Bools:
+    return A.to_csr().toarray().astype(np.bool_)
