@@ -397,3 +397,19 @@ def test_the_best_of_all_factorizations_is_found_almost_always():
             assert loss >= least
             found.append(loss == least)
     assert np.mean(found) >= 0.95
+
+
+@pytest.mark.parametrize("interruptible", [True, False])
+def test_ctrl_c_is_raised_unless_the_best_will_do(interruptible):
+    def press(population):
+        raise KeyboardInterrupt
+
+    local, factors = start(NOISY, 5)
+    with Search(local, 5, np.random.default_rng(0), 1e8) as search:
+        if interruptible:
+            found = search.improve([factors], press, interruptible=True)
+            assert found.cost <= factors.cost
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                search.improve([factors], press)
+        assert search.aborted

@@ -123,7 +123,8 @@ class MinimalCover(BooleanFactorizer):
                         return rounds.tell(size, at_least, share)
 
                     given = (self.max_loss, at_least, generator, work, tell)
-                    U, V = drop_components(local, U, V, *given)
+                    U, V, interrupted = drop_components(local, U, V, *given)
+                    rounds.reason = rounds.reason or "interrupted" * interrupted
         fitted = FittedFactors(U, V, rounds.count, rounds.reason, bound=at_least)
         if not rounds.reason:
             proved = V.shape[0] == at_least

@@ -209,6 +209,8 @@ class Search:
         keep: Callable[[Population], Any] | None = None,
         *,
         relaxing: bool = False,  # Whether newcomers are relaxations
+        # Whether Ctrl-C ends it with the best so far, and is not raised any more
+        interruptible: bool = False,
     ) -> PackedFactors:
         """Search from factors of up to k components, or from where another search was.
 
@@ -238,6 +240,8 @@ class Search:
                 self._round(population, running.popleft())
         except KeyboardInterrupt:
             self.aborted = True
+            if not interruptible:
+                raise
         finally:
             # What is still running would come too late.
             self._alarm.ring()

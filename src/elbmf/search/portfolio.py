@@ -283,7 +283,9 @@ class Portfolio:
             least = min(start, key=lambda each: each.cost)
             start.insert(0, self._solved(least, best, self._start_work))
         if isinstance(start, Population) or best.bound < start[0].cost:
-            factors = self._search.improve(start, keeper, relaxing=self._relaxing)
+            factors = self._search.improve(
+                start, keeper, relaxing=self._relaxing, interruptible=True
+            )
             factors = self._solved(factors, best, self._work)
         else:
             factors = start[0]

@@ -24,21 +24,26 @@ def drop_components(
     most_work: float,  # About in nanoseconds
     # Told of the number of components and of the share of the work that is done; ends it if true
     tell: Callable[[int, float], bool],
-) -> tuple[Bools, Bools]:
+) -> tuple[Bools, Bools, bool]:
     """Do with fewer components, as long as there are no more wrong cells than allowed.
 
     The number is halved first, between one that is enough and one that was not. Then one is
-    dropped at a time, with a search that takes twice as long each time that fails.
+    dropped at a time, with a search that takes twice as long each time that fails. Ctrl-C ends it
+    with the best so far; returns whether it did, too.
     """
     best, spent = local.pack(U, V), 0.0
     low, high = at_least, best.n_slots
     share = TUNING.share_of_drop * most_work if most_work < np.inf else TUNING.first_covering
-    halving = True
+    halving, interrupted = True, False
     while at_least < high and spent < most_work and not local.alarm.rung:
-        if tell(high, min(1.0, spent / most_work)):
-            break
         rank = (low + high) // 2 if halving else high - 1
-        found, work = _at_rank(local, best, rank, max_loss, generator, share)
+        try:
+            if tell(high, min(1.0, spent / most_work)):
+                break
+            found, work = _at_rank(local, best, rank, max_loss, generator, share)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
         # However soon it has ended, there are only so many tries.
         spent += max(work, share)
         if cover(local.A, *found.to_arrays(), local.n_jobs).loss <= max_loss:
@@ -49,7 +54,7 @@ def drop_components(
             share *= 2
         halving = halving and low < high
     U, V = best.to_arrays()
-    return U[:, best.used()], V[best.used()]
+    return U[:, best.used()], V[best.used()], interrupted
 
 
 def _at_rank(
