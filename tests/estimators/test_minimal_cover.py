@@ -108,3 +108,11 @@ def test_large_tables_are_refused(monkeypatch):
     )
     with pytest.raises(InputError, match="up to 100 cells, and the matrix has 600"):
         MinimalCover().fit(NOISE)
+
+
+def test_time_is_left_for_fewer_components_with_errors():
+    A = np.random.default_rng(0).random((60, 60)) < 0.3
+    exact = MinimalCover(time_limit=0.2, random_state=0).fit(A)
+    model = MinimalCover(max_loss=300, time_limit=3, random_state=0).fit(A)
+    assert model.n_components_ < exact.n_components_
+    assert model.reconstruction_err_ <= 300

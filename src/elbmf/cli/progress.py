@@ -116,6 +116,8 @@ class ProgressLine:
         return f"relative loss {loss / self._ones:.4f}"
 
     def _figures(self, report: FitProgress) -> str:
+        if report.at_least is not None:
+            return f"{number(report.n_components)} components, at least {number(report.at_least)}"
         loss = self._loss(report.loss)
         if report.stage == "search":
             return f"searching  {loss}"

@@ -106,8 +106,10 @@ class MinimalCover(BooleanFactorizer):
         deadline = began + self.time_limit if self.time_limit is not None else math.inf
         work = math.inf if limited else self.effort * TUNING.covering
         rounds = _Rounds(self, began)
-        with Alarm(deadline) as alarm:
-            search = CoverSearch(_table(A), alarm, self._threads)
+        # A cover is all there is to find, or where the search for fewer with errors begins.
+        until = began + TUNING.cover_in_time * (deadline - began) if self.max_loss else deadline
+        with Alarm(deadline) as alarm, Alarm(until) as first:
+            search = CoverSearch(_table(A), first, self._threads)
             try:
                 search.improve(work, int(generator.integers(1 << 31)), rounds.tell)
             except KeyboardInterrupt:

@@ -5,9 +5,9 @@ So lines can be looked at in any order, in any thread, and the numbers are the s
 
 import numpy as np
 
-from elbmf.kernels.compiling import kernel
+from elbmf.kernels.compiling import helper, kernel
 
-__all__ = ["random_word", "to_unit_interval"]
+__all__ = ["draw", "random_word", "to_unit_interval"]
 
 # SplitMix64: the distance between two states, and the factors of its two rounds of mixing.
 _DISTANCE = np.uint64(0x9E3779B97F4A7C15)
@@ -28,3 +28,14 @@ def random_word(key, index):
 def to_unit_interval(word):
     """Make a number in [0, 1) of a random word."""
     return np.float64(word >> np.uint64(11)) * 2.0**-53
+
+
+@helper(allocates=False)
+def draw(random, below):
+    """Draw a number from 0 to ``below``, exclusively.
+
+    ``random`` holds the key of a sequence, and how many numbers were drawn of it.
+    """
+    word = random_word(random[0], random[1])
+    random[1] += np.uint64(1)
+    return np.int64((word >> np.uint64(1)) % np.uint64(below))

@@ -208,6 +208,9 @@ class Tuning:
     # Share of the work that goes into each number of components where some cells may be wrong.
     # benchmarks/covers.py
     share_of_drop: float = 0.05
+    # Share of a time limit after which a cover without error is good enough to go on from there.
+    # benchmarks/covers.py
+    cover_in_time: float = 0.3
 
     # --- rows that pass by once (search/online.py) ---
 

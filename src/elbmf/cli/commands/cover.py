@@ -5,13 +5,7 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import add_parameters
-from elbmf.cli.flags.shared import (
-    OUTPUT,
-    add_matrix,
-    add_reader_options,
-    add_report,
-    group_of,
-)
+from elbmf.cli.flags.shared import add_matrix, add_reader_options, add_saving
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -31,12 +25,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.usage = "elbmf cover DATA -o DIR [options]"
     add_matrix(parser)
     add_parameters(parser, "cover")
-    group = group_of(parser, OUTPUT)
-    group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
-    add_report(parser)
-    group.add_argument("--tsv", action="store_true", help="also save tables for reading")
-    group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
-    group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+    add_saving(parser)
     add_reader_options(parser)
     # What only other fits can do.
     parser.set_defaults(method="cover", stream=False, resume=False, scheduler=None)

@@ -5,14 +5,7 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import add_method
-from elbmf.cli.flags.shared import (
-    OUTPUT,
-    add_matrix,
-    add_reader_options,
-    add_report,
-    at_least_one,
-    group_of,
-)
+from elbmf.cli.flags.shared import add_matrix, add_reader_options, add_saving, at_least_one
 from elbmf.cli.parser import rare
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -39,12 +32,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.usage = "elbmf fit DATA -k K -o DIR [options]"
     add_matrix(parser)
     add_method(parser, arguments)
-    group = group_of(parser, OUTPUT)
-    group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
-    add_report(parser)
-    group.add_argument("--tsv", action="store_true", help="also save tables for reading")
-    group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
-    group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+    add_saving(parser)
     _add_rare(parser)
     add_reader_options(parser)
 

@@ -24,6 +24,7 @@ __all__ = [
     "add_reader_options",
     "add_report",
     "add_result",
+    "add_saving",
     "at_least_one",
     "given_options",
     "group_of",
@@ -158,6 +159,16 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         type=_page_name,
         help=f"also make a page about it for a browser (default: {PAGE} in the folder)",
     )
+
+
+def add_saving(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of a command that saves what it finds to a folder."""
+    group = group_of(parser, OUTPUT)
+    group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
+    add_report(parser)
+    group.add_argument("--tsv", action="store_true", help="also save tables for reading")
+    group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
+    group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
 
 
 def _page_name(text: str) -> str:

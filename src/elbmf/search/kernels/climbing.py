@@ -4,7 +4,7 @@ import numpy as np
 
 from elbmf.kernels.compiling import call_at, helper, kernel
 from elbmf.kernels.intrinsics import popcount
-from elbmf.kernels.randomness import random_word
+from elbmf.kernels.randomness import draw
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest
 from elbmf.search.kernels.adapting import ALL, COUNT, EMPTY, IMPROVE, mask_line, save
 
@@ -29,21 +29,13 @@ _STEPS = 1024
 _DROPS, _SPLITS = 2, 4
 
 
-@helper(allocates=False)
-def _draw(random, below):
-    """Draw a number from 0 to ``below``, exclusively."""
-    word = random_word(random[0], random[1])
-    random[1] += np.uint64(1)
-    return np.int64((word >> np.uint64(1)) % np.uint64(below))
-
-
 @kernel(inline="always")
 def _uncovered_one(lines, memberships, random, work):
     """Draw an uncovered one; return its row and its column, below zero if there are none."""
     indptr, indices, rows, columns = lines.indptr, lines.indices, memberships[0], memberships[1]
     n, total = rows.shape[0], indices.shape[0]
     for _ in range(_DRAWS if total else 0):
-        e = _draw(random, total)
+        e = draw(random, total)
         low, high = 0, n
         while high - low > 1:
             middle = (low + high) // 2
@@ -55,7 +47,7 @@ def _uncovered_one(lines, memberships, random, work):
         if not common(rows[low], columns[indices[e]]):
             return low, np.int64(indices[e])
     # They are few: the first after a random row will do.
-    begin = _draw(random, n)
+    begin = draw(random, n)
     work[0] += 2 * total
     for step in range(n):
         i = (begin + step) % n
@@ -84,16 +76,16 @@ def _fill(table, climb, l, address):
     row, column = _uncovered_one(table.lines[0], now.memberships, climb.random, climb.work)
     if row < 0:
         return np.int64(0)
-    axis = _draw(climb.random, 2)
+    axis = draw(climb.random, 2)
     other, i = 1 - axis, column if axis else row
     lines, membership = table.lines[axis], now.memberships[axis][i]
     others, cells, changed = now.memberships[other], now.component_bits[other], climb.changed[other]
     covered, once = now.covered[other], now.once[other]
     before = (saved.memberships[other], saved.covered[other], saved.once[other])
-    if _draw(climb.random, _LINES_PER_NOISE) == 0:
+    if draw(climb.random, _LINES_PER_NOISE) == 0:
         twins = table.twins[other]
         for j in range(others.shape[0]):
-            line = j if has(twins.first, j) and _draw(climb.random, 2) else -1
+            line = j if has(twins.first, j) and draw(climb.random, 2) else -1
             while line >= 0:
                 cells[l, line >> 6] |= np.uint64(1) << np.uint64(line & 63)
                 line = twins.following[line]
@@ -126,7 +118,7 @@ def _split(table, climb, q, l):
     Those that have one go over to ``l``, which is empty. As yet that changes nothing.
     """
     now, saved, work = climb.now, climb.saved, climb.work
-    axis = _draw(climb.random, 2)
+    axis = draw(climb.random, 2)
     other, lines, twins = 1 - axis, table.lines[axis], table.twins[axis]
     memberships, others = now.memberships[axis], now.memberships[other]
     own, cells = now.component_bits[axis], now.component_bits[other]
@@ -148,7 +140,7 @@ def _split(table, climb, q, l):
     # The more evenly it is split, the more there is to gain.
     divider, most = -1, np.int64(0)
     for j in range(counts.shape[0]):
-        score = min(counts[j], size - counts[j]) * _draw(climb.random, _STEPS)
+        score = min(counts[j], size - counts[j]) * draw(climb.random, _STEPS)
         counts[j] = 0
         if score > most:
             divider, most = j, score
@@ -349,11 +341,11 @@ def evolve(table, climb, address, wanted, reseeded, exchanges):
         left -= 1
         climb.work[0] += 1000
         # One of the less useful is dropped before another is grown, or the least useful after.
-        new_cost, kind = cost, _draw(climb.random, 8)
+        new_cost, kind = cost, draw(climb.random, 8)
         if kind < _DROPS:
             dropped = np.int64(-1)
             for _ in range(_RIVALS):
-                l = climb.members[_draw(climb.random, count)]
+                l = climb.members[draw(climb.random, count)]
                 if dropped < 0 or climb.costs[0, l] < climb.costs[0, dropped]:
                     dropped = l
             new_cost += _empty(table, climb, dropped, address)
@@ -367,7 +359,7 @@ def evolve(table, climb, address, wanted, reseeded, exchanges):
             if kind >= _DROPS + _SPLITS:
                 new_cost -= _fill(table, climb, empty, address)
             else:
-                _split(table, climb, climb.members[_draw(climb.random, count)], empty)
+                _split(table, climb, climb.members[draw(climb.random, count)], empty)
             new_cost -= _sweep(table, climb, address)
             _weigh(table, climb, address)
             count, empty = _census(climb)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from elbmf.kernels.compiling import helper, kernel
 from elbmf.kernels.intrinsics import popcount
-from elbmf.kernels.randomness import random_word
+from elbmf.kernels.randomness import draw, random_word
 from elbmf.kernels.sets import copy_into, has, lowest
 
 __all__ = ["Bicliques", "Ground", "shrink"]
@@ -94,14 +94,6 @@ class Bicliques(NamedTuple):
 
 
 @helper(allocates=False)
-def _draw(random, below):
-    """Draw a number from 0 to ``below``, exclusively."""
-    word = random_word(random[0], random[1])
-    random[1] += _ONE
-    return np.int64((word >> _ONE) % np.uint64(below))
-
-
-@helper(allocates=False)
 def _slot(tabu, i, j, l):
     """Return where it is kept whether a one may come to a biclique."""
     key = np.uint64(i) << np.uint64(40) ^ np.uint64(j) << np.uint64(20) ^ np.uint64(l)
@@ -145,7 +137,7 @@ def _renew_row(ground, cover, i, l):
             cover.uncovered[state[0], 0] = i
             cover.uncovered[state[0], 1] = j
             state[0] += 1
-            tenure = _draw(cover.random, _TENURE) + np.int64(_TENURE_PER_ONE * state[0])
+            tenure = draw(cover.random, _TENURE) + np.int64(_TENURE_PER_ONE * state[0])
             cover.tabu[_slot(cover.tabu, i, j, l)] = state[1] + tenure
 
 
@@ -207,7 +199,7 @@ def _move(ground, cover, l, i, j):
     for w in range(columns.shape[0]):
         columns[w] &= ground.lines[i, w]
     columns[j >> 6] |= _ONE << np.uint64(j & 63)
-    if _draw(cover.random, 2):
+    if draw(cover.random, 2):
         state[2] += _close(ground.across, columns, rows)
         state[2] += _close(ground.lines, rows, columns)
     else:
@@ -254,7 +246,7 @@ def _drop_least_useful(ground, cover, k):
                     count += popcount(alone)
                 cover.state[2] += 4 + cover.columns.shape[1]
         ties = ties + 1 if count == fewest else 1
-        if fewest < 0 or count < fewest or (count == fewest and _draw(cover.random, ties) == 0):
+        if fewest < 0 or count < fewest or (count == fewest and draw(cover.random, ties) == 0):
             least, fewest = l, count
     last = k - 1
     affected = cover.row_set
@@ -297,7 +289,7 @@ def _best_move(ground, cover, k):
     state, random = cover.state, cover.random
     place, biclique, least, ties = np.int64(-1), np.int64(-1), np.int64(1 << 40), 0
     for _ in range(min(_TRIALS, state[0])):
-        trial = _draw(random, state[0])
+        trial = draw(random, state[0])
         i, j = cover.uncovered[trial, 0], cover.uncovered[trial, 1]
         for l in range(k):
             lost = _loss(ground, cover, l, i, j, least)
@@ -306,13 +298,13 @@ def _best_move(ground, cover, k):
             if lost and cover.tabu[_slot(cover.tabu, i, j, l)] > state[1]:
                 continue
             ties = ties + 1 if lost == least else 1
-            if lost < least or _draw(random, ties) == 0:
+            if lost < least or draw(random, ties) == 0:
                 place, biclique, least = trial, l, lost
         state[2] += 10 * k
         if least == 0:
             break
     if place < 0:
-        place, biclique = _draw(random, state[0]), _draw(random, k)
+        place, biclique = draw(random, state[0]), draw(random, k)
     return place, biclique
 
 
