@@ -180,7 +180,7 @@ def test_search_ends_where_nothing_is_left_to_gain():
     assert not search.over
 
 
-# --- newcomers and elders ---
+# --- newcomers and families ---
 
 
 @given(case=starts(components=st.integers(1, 6)), weights=weights, seed=st.integers(0, 9))
@@ -209,35 +209,50 @@ def test_relaxations_from_different_seeds_are_different():
     assert len(found) > 1
 
 
-def test_elders_step_aside_for_newcomers_and_come_back():
+@pytest.mark.parametrize("relaxing", [False, True])
+def test_the_best_has_a_family_and_newcomers_follow(relaxing):
     seen = []
 
     def keep(population):
         members = [each.cost for each in population.members]
-        seen.append((population.size, len(population.elders), members, population.best.cost))
+        seen.append((population.family, population.size, members, population.best.cost))
 
-    best, _ = searched(NOISY, 40, 4e9, keep=keep, relaxing=True)
-    apart = [place for place, (_, elders, _, _) in enumerate(seen) if elders]
-    assert apart
-    # They are the best there is, and newcomers begin without anyone.
-    first = apart[0]
-    assert not seen[first][2]
-    assert seen[first][0] > seen[first - 1][0]
-    back = next(place for place in range(first, len(seen)) if not seen[place][1])
-    assert len(seen[back][2]) > len(seen[back - 1][2])
-    assert min(seen[back][2]) <= seen[first][3]
+    best, _ = searched(NOISY, 3, 2.5e9 if relaxing else 1e9, keep=keep, relaxing=relaxing)
+    families = [place for place, (family, _, _, _) in enumerate(seen) if family]
+    # It begins with the best alone.
+    first = seen[families[0]]
+    assert first[2] == [first[3]]
+    after = [place for place in range(families[0], len(seen)) if not seen[place][0]]
+    assert bool(after) == relaxing
+    if after:
+        # More than there were at first, and without the best, which is not forgotten.
+        _, size, members, least = seen[after[0]]
+        assert not members
+        assert size > seen[0][1]
+        assert best.cost <= least
     assert best.cost <= min(min(members) for _, _, members, _ in seen if members)
 
 
-@pytest.mark.parametrize(("relaxing", "apart"), [(False, False), (True, False), (True, True)])
-def test_a_search_goes_on_from_where_another_was(relaxing, apart):
+@pytest.mark.parametrize("shape", [(3, 4), (12, 9)])
+def test_a_family_of_one_ends_and_does_not_wait_for_others(shape):
+    # Every variant is the same again.
+    A = np.ones(shape, dtype=bool)
+    A[0, 0] = False
+    best, search = searched(A, 1, 3e8)
+    assert best.cost == 1
+    assert search.over
+
+
+@pytest.mark.parametrize("relaxing", [False, True])
+@pytest.mark.parametrize("family", [False, True])
+def test_a_search_goes_on_from_where_another_was(relaxing, family):
     k, work, kept = 3, 2.5e9 if relaxing else 1e9, []
     local, factors = start(NOISY, k)
     generator = np.random.default_rng(0)
 
     def keep(population):
-        # Beside newcomers that are under way, if elders have stepped aside.
-        if not kept and population.work > 1e7 and bool(population.elders) == apart:
+        # Beside others that are under way.
+        if not kept and population.work > 1e7 and population.family == family:
             facts, arrays = population.to_arrays()
             kept.append((json.loads(json.dumps(facts)), arrays, generator.bit_generator.state))
 

@@ -4,9 +4,9 @@ Every start of a fit leads to one factorization, which is a local optimum. The b
 exchanging components, as long as that helps; newcomers join them. Then two are crossed by matching
 their components and taking some from either; the child climbs to the next local optimum, and takes
 the place of the parent that it is more like, unless that is better. When children help no more,
-newcomers make a population of twice the size. Newcomers that are relaxations do so by themselves:
-the best step aside as elders, lest all children become like them, and come back when the others
-help each other no more.
+the best is left with variants of itself, some of whose components are grown anew: such a family has
+more in common than members that came from different starts, whose components often differ
+altogether. When families help no more, newcomers that are relaxations begin another population.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
 measured: it ends at the same place on any machine and for any number of threads. A longer search
@@ -58,8 +58,11 @@ class Population:
     size: int  # Members to have
     climbing: list[Individual] = field(default_factory=list)  # Members that exchanges still help
     waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
-    elders: list[Individual] = field(default_factory=list)  # The best, when others take over
     relaxing: bool = False  # Whether newcomers are relaxations
+    newcomers: int = 0  # Members to have when they are newcomers
+    family: bool = False  # Whether they are variants of the best
+    barren: int = 0  # Families since the last that gained something to speak of
+    least: int = 0  # What the best of them cost when the family began
     fruitless: int = 0  # Children since the last that gained something to speak of
     refined_at: int = 0  # Work when the best was last refined
     work: int = 0  # Work done
@@ -67,10 +70,9 @@ class Population:
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return all there is, as numbers and as arrays, for `from_arrays`."""
         starts = [task.start for task in self.waiting]
-        everyone = [*self.members, *self.elders, self.best, *starts]
+        everyone = [*self.members, self.best, *starts]
         facts: dict[str, Any] = {name: getattr(self, name) for name in _NUMBERS}
         facts["costs"] = [each.cost for each in everyone]
-        facts["elders"] = len(self.elders)
         facts["climbing"] = [_place(self.members, each) for each in self.climbing]
         facts["waiting"] = [
             [task.seed, task.exchanges, [*task.reseeded], self._places(task), task.relaxed]
@@ -92,9 +94,7 @@ class Population:
         everyone = [*map(Individual, facts["costs"], rows, columns)]
         last = len(everyone) - len(facts["waiting"]) - 1
         members, best, starts = everyone[:last], everyone[last], everyone[last + 1 :]
-        elders = [members.pop() for _ in range(facts["elders"])][::-1]
-        numbers = {name: facts[name] for name in _NUMBERS}
-        population = cls(members, best, elders=elders, **numbers)
+        population = cls(members, best, **{name: facts[name] for name in _NUMBERS})
         population.climbing = [members[place] for place in facts["climbing"]]
         for start, (seed, exchanges, reseeded, places, relaxed) in zip(
             starts, facts["waiting"], strict=True
@@ -106,7 +106,17 @@ class Population:
         return population
 
 
-_NUMBERS = ("size", "relaxing", "fruitless", "refined_at", "work")
+_NUMBERS = (
+    "size",
+    "relaxing",
+    "newcomers",
+    "family",
+    "barren",
+    "least",
+    "fruitless",
+    "refined_at",
+    "work",
+)
 
 
 class Search:
@@ -229,9 +239,10 @@ class Search:
         running = deque(map(self._begun, population.waiting))
         try:
             while population.best.cost and not self.interrupted:
+                planned = self._planned(population)
                 if self.over and population.refined_at == self.work:
                     break
-                for task in self._planned(population):
+                for task in planned:
                     population.waiting.append(task)
                     running.append(self._begun(task))
                 if keep is not None:
@@ -260,7 +271,7 @@ class Search:
         size = min(max(size, TUNING.smallest_population), TUNING.first_population)
         if relaxing:
             size = round(TUNING.more_relaxations * size)
-        population = Population(members, members[0], size, relaxing=relaxing)
+        population = Population(members, members[0], size, relaxing=relaxing, newcomers=size)
         population.climbing = list(members)
         population.waiting.extend(map(self._climb, members))
         population.refined_at = self.work
@@ -283,14 +294,16 @@ class Search:
                 start = min(climbing, key=lambda each: sum(each is other for other in busy))
                 tasks.append(self._climb(start))
             return tasks
-        if population.fruitless >= TUNING.patience * len(members) and len(members) > 1:
+        missing = population.size - len(members) - sum(not task.parents for task in waiting)
+        done = len(members) == 1 and missing <= 0
+        if done or (population.fruitless >= TUNING.patience * len(members) and len(members) > 1):
             if waiting:
                 # Children of those who are about to step aside.
                 return tasks
             self._begin_anew(population)
             members = population.members
-        missing = population.size - len(members) - sum(not task.parents for task in waiting)
-        alone = bool(population.elders) or len(members) < 2
+            missing = population.size - len(members)
+        alone = population.family or len(members) < 2
         for place in range(TUNING.children_at_once - len(waiting)):
             if missing > 0 and (place % 2 == 0 or alone):
                 tasks.append(self._newcomer(population))
@@ -300,21 +313,22 @@ class Search:
         return tasks
 
     def _begin_anew(self, population: Population) -> None:
-        """Let newcomers make a population of twice the size, or the elders come back to one.
+        """Let the best of the members have a family, or newcomers begin another population.
 
-        Newcomers that are grown would get nowhere by themselves: with them, the best stay.
+        Newcomers that are grown would get nowhere by themselves: then there are only families.
         """
         self._refine_best(population)
-        if population.elders:
-            population.members += population.elders
-            population.elders = []
-        else:
-            survivors = max(2, population.size // TUNING.size_per_survivor)
-            population.members = population.members[:survivors]
-            population.size = min(2 * population.size, TUNING.largest_population)
-            if population.relaxing:
-                population.elders, population.members = population.members, []
+        best = population.members[0]
+        gained = population.least - best.cost > TUNING.little_gain * best.cost
+        population.barren = 0 if gained or not population.family else population.barren + 1
+        population.family = not population.relaxing or population.barren < TUNING.barren_families
+        population.least = best.cost
         population.fruitless = 0
+        if population.family:
+            population.members, population.size = [best], TUNING.family
+        else:
+            more = min(2 * population.newcomers, TUNING.largest_population)
+            population.members, population.size, population.newcomers = [], more, more
 
     def _climb(self, member: Individual) -> Task:
         """Exchange components of a member."""
@@ -322,9 +336,12 @@ class Search:
         return Task(member, self._seed(), exchanges, parents=(member,))
 
     def _newcomer(self, population: Population) -> Task:
-        """Relax from a random start, or grow all components anew."""
+        """Grow some components of the best anew, or all of them, or relax from a random start."""
+        exchanges = self._exchanges(TUNING.exchanges)
+        if population.family:
+            anew = self._some(self._generator.choice(TUNING.shares_varied))
+            return Task(population.members[0], self._seed(), exchanges, anew)
         if population.relaxing:
-            exchanges = self._exchanges(TUNING.exchanges)
             return Task(population.best, self._seed(), exchanges, relaxed=True)
         exchanges = self._exchanges(TUNING.first_exchanges)
         return Task(population.best, self._seed(), exchanges, range(self._k))
@@ -386,7 +403,10 @@ class Search:
         self.work += work + TUNING.task_overhead
         task, members = population.waiting.popleft(), population.members
         if not task.parents:
-            members.append(found)
+            if population.family and any(found.cost == each.cost for each in members):
+                population.size -= 1  # It may well be the same.
+            else:
+                members.append(found)
         elif task.parents[0] is task.start:
             self._climb_on(population, task.start, found)
         else:
@@ -442,7 +462,7 @@ class Search:
 
 
 def _everyone(population: Population) -> list[Individual]:
-    return [population.best, *population.members, *population.elders]
+    return [population.best, *population.members]
 
 
 def _place(members: Sequence[Individual], individual: Individual) -> int:

@@ -49,7 +49,7 @@ class Tuning:
     overshoot: float = 1.5
     # By what share the first run may be above the quick starts for a second to be worth its while,
     # and the share of a time limit to wait for either. benchmarks/never_beaten.py
-    above_quick_starts: float = 0.02
+    above_quick_starts: float = 0.3
     patience_in_time: float = 0.02
     # Ones times components below which runs are too quick to share the epochs between them.
     # benchmarks/small_tables.py
@@ -132,12 +132,15 @@ class Tuning:
     more_relaxations: float = 1.5
     largest_population: int = 256
     # Children, for each member, that do not gain this share of the cost when there are newcomers;
-    # the share that a climb must gain for another to follow; members for each that stays or comes
-    # back later. benchmarks/lowest.py
+    # the share that a climb must gain for another to follow. benchmarks/lowest.py
     patience: int = 4
     little_gain: float = 3e-4
     little_climb: float = 1e-4
-    size_per_survivor: int = 8
+    # Members of a family, shares of the components that are grown anew in them, and families that
+    # do not gain as much, after which there are newcomers again. benchmarks/never_beaten.py
+    family: int = 12
+    shares_varied: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4)
+    barren_families: int = 3
     # Exchanges of components that a start or newcomer, and a child, tries, for each component, and
     # at least. benchmarks/lowest.py
     first_exchanges: float = 1.0
