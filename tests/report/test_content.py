@@ -17,6 +17,7 @@ from elbmf.boolean.metrics import measures
 from elbmf.errors import InputError
 from elbmf.estimators.saving import data_notes
 from elbmf.io import SavedModel
+from elbmf.io.model_info import StageCost
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import store
 from elbmf.ranks.criteria import savings
@@ -235,6 +236,24 @@ def test_what_was_noted_is_said_without_data():
     assert (summary["ones"], summary["missed"], summary["extra"]) == (6, 4, 0)
     assert summary["sentences"][0] == "a.csv has 6 rows and 6 columns; 6 cells are ones (17 %)."
     assert "The 2 components cover 33 % of the ones, and no zero." in summary["sentences"]
+
+
+def test_the_proof_is_told_of_the_data_that_it_is_of():
+    A, U, V = np.eye(6), np.eye(6, 2), np.eye(2, 6)
+    info = {
+        "measures": measures(A, U, V),
+        "stages": [StageCost(stage="search", cost=4)],
+        "cost_at_least": 3,
+    }
+    proof = "No factorization with 2 components has fewer than 3 wrong cells; this one has 4."
+    assert proof in said(A, U, V, info=info)["summary"]["sentences"]
+    A[5, 0] = 1
+    assert proof not in said(A, U, V, info=info)["summary"]["sentences"]
+    info["components_at_least"] = 2
+    assert (
+        "Proved minimal: it takes 2 components."
+        in said(None, U, V, info=info)["summary"]["sentences"]
+    )
 
 
 def test_a_stream_has_no_rows():

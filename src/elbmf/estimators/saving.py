@@ -108,6 +108,11 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
     info.run_losses = estimator.run_losses_ or [estimator.reconstruction_err_]
     info.stop_reason = estimator.stop_reason_
     info.history = {name: np.asarray(each).tolist() for name, each in estimator.history_.items()}
+    bound = int(getattr(estimator, "lower_bound_", 0))
+    if hasattr(estimator, "proved_"):
+        info.components_at_least = bound
+    elif bound:
+        info.cost_at_least = bound
     if hasattr(estimator, "bits_saved_"):
         info.bits_saved = estimator.bits_saved_.tolist()
     if estimator.n_components == "auto" and "rank" in info.history:

@@ -146,6 +146,10 @@ class ModelInfo(Notes):
         How the number of components was chosen, if it was not given.
     stages : sequence of StageCost
         What the factors cost after each stage.
+    cost_at_least : int, optional
+        What no factors with as many components cost less than, where that is known.
+    components_at_least : int, optional
+        Components that are needed at least, where the fewest were to be found.
     run_losses : sequence of int
         What each run led to.
     n_iter : int, optional
@@ -183,6 +187,8 @@ class ModelInfo(Notes):
     bits_saved: Sequence[float] = ()
     rank_search: RankChoice | None = None
     stages: Sequence[StageCost] = ()
+    cost_at_least: int | None = None
+    components_at_least: int | None = None
     run_losses: Sequence[int] = ()
     n_iter: int | None = None
     stop_reason: str | None = None

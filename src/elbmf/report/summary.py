@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.boolean.metrics import measures_of
+from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
 from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.io.model_info import ModelInfo
@@ -68,6 +69,7 @@ def summary_of(
     made["sentences"] = [
         *_what(facts, made),
         *_how_well(made),
+        *_proved(facts, made),
         *_left_out(facts),
         *_kept(facts, kept),
     ]
@@ -145,6 +147,16 @@ def _how_well(made: Summary) -> list[str]:
             f"missed, {_are(made['extra'], 'zero')} covered."
         )
     return sentences
+
+
+def _proved(facts: Facts, made: Summary) -> list[str]:
+    """Say how much better another result could be, unless this is another matrix."""
+    info = facts.model.info
+    if facts.changed or facts.described:
+        return []
+    minimal = info.components_at_least is not None
+    said = proof(info, made["used"] if minimal else made["components"])
+    return [said] if said else []
 
 
 def _are(count: int, noun: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from elbmf.boolean.coverage import component_cover
 from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
+from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.model_info import ModelInfo, StageCost
@@ -172,7 +173,7 @@ def measures_text(info: ModelInfo) -> str:
         rows.append(("cost by stage", _stages(info.stages)))
     if info.seconds is not None:
         rows.append(("seconds", times(info.seconds).removesuffix(" s")))
-    return figures(rows) + _chosen_components(info) + _unused_components(info)
+    return figures(rows) + _chosen_components(info) + _unused_components(info) + _proof(info)
 
 
 def _stages(stages: Sequence[StageCost]) -> str:
@@ -199,6 +200,14 @@ def _chosen_components(info: ModelInfo) -> str:
     if count == 0:
         return f"\nno component at all {by}; one is shown all the same"
     return f"\n{number(count)} component{'s' if count > 1 else ''} {by}"
+
+
+def _proof(info: ModelInfo) -> str:
+    """Say in a line of its own how much better another result could be."""
+    asked = info.parameters.get("n_components")
+    found = asked if isinstance(asked, int) else info.n_components_used
+    said = "" if found is None else proof(info, found)
+    return f"\n{said}" if said else ""
 
 
 def _unused_components(info: ModelInfo) -> str:
