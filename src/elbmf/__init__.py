@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.estimators import Primp as Primp
     from elbmf.estimators import RoundedNMF as RoundedNMF
     from elbmf.estimators import Sofa as Sofa
+    from elbmf.estimators.loss_bound import loss_bound as loss_bound
     from elbmf.estimators.rank_search import RankSearch as RankSearch
     from elbmf.io import load_model as load_model
     from elbmf.io import save_model as save_model
@@ -36,6 +37,7 @@ _PLACES = {
     "boolean_product": "elbmf.boolean:boolean_product",
     "compare": "elbmf.comparison:compare",
     "load_model": "elbmf.io:load_model",
+    "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
     "save_model": "elbmf.io:save_model",
     "write_report": "elbmf.report:write_report",
 }

@@ -42,6 +42,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result."),
     Command("rank", "Find out how many components a matrix has."),
     Command("cover", "Explain a matrix by the fewest components."),
+    Command("bound", "Tell how low the loss of a matrix can be."),
     Command("compare", "Run several methods on a matrix, side by side."),
     Command("report", "Make a page about a saved result, for a browser."),
     Command("transform", "Describe new rows by saved components."),

@@ -1,9 +1,11 @@
 """What is proved of a saved result, in a sentence: how much better any other could be."""
 
+import math
+
 from elbmf.io.model_info import ModelInfo
 from elbmf.utils.text import counted, number
 
-__all__ = ["proof"]
+__all__ = ["loss_proof", "proof"]
 
 
 def proof(info: ModelInfo, n_components: int) -> str:
@@ -20,20 +22,30 @@ def proof(info: ModelInfo, n_components: int) -> str:
         return _of_components(info.components_at_least, n_components)
     if info.cost_at_least is None or not info.stages:
         return ""
-    cost, least = info.stages[-1].cost, info.cost_at_least
-    components = counted(n_components, "component")
     weight = info.parameters.get("extra_weight", 1)
-    if weight in (1, "inf"):
-        below = " that covers no zero" if weight == "inf" else ""
+    return loss_proof(info.cost_at_least, info.stages[-1].cost, n_components, float(weight))
+
+
+def loss_proof(
+    least: int,  # What no factorization costs less than
+    cost: int,  # What this one costs
+    n_components: int,
+    extra_weight: float = 1.0,  # What a covered zero costs, when an uncovered one costs 1
+    this: str = "this one",  # What it is called
+) -> str:
+    """Say what no factorization with so many components undercuts."""
+    components = counted(n_components, "component")
+    if extra_weight in (1, math.inf):
+        below = " that covers no zero" if extra_weight == math.inf else ""
         wrong = "wrong cell" if least == 1 else "wrong cells"
         claim = f"no factorization with {components}{below} has fewer than {number(least)} {wrong}"
-        this = f"this one has {number(cost)}"
+        beside = f"{this} has {number(cost)}"
     else:
         claim = f"no factorization with {components} costs less than {number(least)}"
-        this = f"this one costs {number(cost)}"
+        beside = f"{this} costs {number(cost)}"
     if least >= cost:
         return f"Proved: {claim}."
-    return f"{claim[0].upper()}{claim[1:]}; {this}."
+    return f"{claim[0].upper()}{claim[1:]}; {beside}."
 
 
 def _of_components(least: int, found: int) -> str:

@@ -215,6 +215,21 @@ class Tuning:
     # benchmarks/covers.py
     cover_in_time: float = 0.3
 
+    # --- what no factorization costs less than (search/bounds.py) ---
+
+    # Work on each block of columns in the first round, columns that a block has at most, and
+    # components and cells up to which there is any hope. benchmarks/bounds.py
+    first_block: float = 2e7
+    widest_block: int = 40
+    components_of_block: int = 6
+    cells_to_prove_blocks: int = 1 << 24
+    # Shares of the time for the fit before, and of what is left for fooling sets.
+    # benchmarks/bounds.py
+    fit_in_bound: float = 0.3
+    fooling_in_bound: float = 0.3
+    # Steps that the search for a fooling set takes, times its ones. benchmarks/bounds.py
+    moves_to_fool: int = 5_000_000
+
     # --- rows that pass by once (search/online.py) ---
 
     # What a sample holds at most: rows, and ones or missing cells in them. benchmarks/streams.py

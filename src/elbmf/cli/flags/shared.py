@@ -21,6 +21,7 @@ __all__ = [
     "add_matrix",
     "add_n_jobs",
     "add_name_matching",
+    "add_parameter",
     "add_reader_options",
     "add_report",
     "add_result",
@@ -108,10 +109,14 @@ def reader_options(args: argparse.Namespace) -> dict[str, Any]:
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
     """Add the flag that makes ones of large values, as methods describe it."""
-    how = next(each for each in parameters_of(METHODS["elbmf"]) if each.name == "binarize")
-    parser.add_argument(
-        *how.flags, type=how.parse, metavar=how.metavar, help=how.help(()).removesuffix(".") + note
-    )
+    add_parameter(parser, "binarize", note)
+
+
+def add_parameter(parser: argparse.ArgumentParser, name: str, note: str = "", **more: Any) -> None:
+    """Add the flag of a parameter, as ELBMF describes it."""
+    how = next(each for each in parameters_of(METHODS["elbmf"]) if each.name == name)
+    said = {"help": how.help(()).removesuffix(".") + note, **more}
+    parser.add_argument(*how.flags, dest=name, type=how.parse, metavar=how.metavar, **said)
 
 
 def add_n_jobs(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,140 @@
+"""How low the loss can be at all with a number of components, beside the best that is found."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from elbmf.boolean.product import Bools
+from elbmf.errors import InputError
+from elbmf.estimators.elbmf import ELBMF
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.bounds import bound_blocks, bound_fooling
+from elbmf.search.local import LocalSearch
+from elbmf.utils.alarm import Alarm
+from elbmf.utils.tuning import TUNING
+
+__all__ = ["LossBound", "loss_bound"]
+
+
+@dataclass(frozen=True)
+class LossBound:
+    """What is known of the least loss with a number of components.
+
+    Parameters
+    ----------
+    n_components : int
+        Components of a factorization at most.
+    at_least : int
+        No factorization costs less.
+    cost : int
+        What the best costs that was found; as many wrong cells, unless the two kinds of error are
+        weighed differently.
+    membership, components : ndarray of bool
+        Its factors U and V.
+    proved_by : str
+        What has led to the bound: ``"search"`` through all factorizations, ``"blocks"`` of columns
+        or ``"fooling sets"``; empty if nothing has.
+    """
+
+    n_components: int
+    at_least: int
+    cost: int
+    membership: Bools
+    components: Bools
+    proved_by: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether there is nothing better than what was found."""
+        return self.at_least >= self.cost
+
+
+def loss_bound(
+    X: Any,
+    n_components: int,
+    *,
+    extra_weight: float = 1.0,
+    missing: Any = None,
+    time_limit: float = 20.0,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    tell: Callable[[int, int], Any] = lambda at_least, cost: None,
+) -> LossBound:
+    """Find out what loss no factorization with so many components undercuts.
+
+    A fit of a third of the time finds good factors, unless it proves them to be the best. The rest
+    goes into bounds: of blocks of columns, which on small tables with up to three components are
+    often the whole table, and of fooling sets.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or BooleanMatrix
+        Zeros and ones, as for `ELBMF.fit`.
+    n_components : int
+        Components k.
+    extra_weight, n_jobs, random_state
+        As of `ELBMF`.
+    missing : array-like, optional
+        As for `ELBMF.fit`.
+    time_limit : float
+        Seconds in all. How far the bound gets depends on the machine; it holds in any case.
+    tell : callable
+        Called with the bound and the cost of the best so far, whenever either has changed.
+
+    Returns
+    -------
+    LossBound
+
+    Examples
+    --------
+    >>> from elbmf import loss_bound
+    >>> A = [[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 1], [1, 0, 0, 1]]
+    >>> found = loss_bound(A, 2, time_limit=5, random_state=0)
+    >>> found.at_least, found.cost, found.proved
+    (2, 2, True)
+    """
+    if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer):
+        raise InputError(f"n_components must be a number of components; got {n_components!r}.")
+    if not time_limit > 0:
+        raise InputError(f"time_limit must be a number of seconds above 0; got {time_limit!r}.")
+    began = time.perf_counter()
+    A = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)
+    model = ELBMF(
+        n_components,
+        extra_weight=extra_weight,
+        time_limit=TUNING.fit_in_bound * time_limit,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    model.fit(A)
+    U, V, weights = model.membership_, model.components_, model._weights(A.shape)
+    cost = next(reversed(model.stages_.values()))
+    least, by = model.lower_bound_, "search" if model.lower_bound_ else ""
+    tell(least, cost)
+    end = began + time_limit
+    ways = (
+        (
+            "fooling sets",
+            TUNING.fooling_in_bound,
+            lambda local: bound_fooling(local, n_components, 0),
+        ),
+        ("blocks", 1.0, lambda local: bound_blocks(local, U, V, n_components)),
+    )
+    for name, share, bound in ways:
+        now = time.perf_counter()
+        if least >= cost or now >= end:
+            break
+        with Alarm(now + share * (end - now)) as alarm:
+            found = bound(LocalSearch(A, weights, n_jobs, alarm))
+        if found.at_least > least:
+            least, by = found.at_least, name
+        if found.U is not None and found.V is not None:
+            U, V = found.U, found.V
+            cost = least
+        if name == "blocks" and least >= cost:
+            by = "search"
+        tell(least, cost)
+    return LossBound(n_components, min(least, cost), cost, U, np.ascontiguousarray(V), by)
