@@ -123,6 +123,9 @@ def test_every_format(tmp_path, little_memory, table, known):
         options = {"layout": "wide"}
     elif known.name == "fimi":
         table = LabelledMatrix(table.values, None, [f"i{j}" for j in range(table.shape[1])])
+    elif known.name == "rmp":
+        named = table.row_names and [f"u {name}" for name in table.row_names]
+        table = LabelledMatrix(table.values, named, [f"p{j}" for j in range(table.shape[1])])
     write(path, table, **({"layout": "wide"} if "layout" in known.write_options else {}))
     try:
         expected = read(path, **options)

@@ -162,7 +162,7 @@ def test_every_format_writes_and_describes_itself():
         assert all(suffix.startswith(".") for suffix in known.suffixes)
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", ".mtx.gz", ".dat.gz"])
+@pytest.mark.parametrize("suffix", [".csv.gz", ".mtx.gz", ".dat.gz", ".rmp.gz"])
 def test_equal_tables_give_equal_files_and_gz_means_gzip(tmp_path, suffix):
     table = LabelledMatrix(sparse.csr_array(np.eye(3, dtype=bool)))
     first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
@@ -172,7 +172,7 @@ def test_equal_tables_give_equal_files_and_gz_means_gzip(tmp_path, suffix):
     assert gzip.decompress(first.read_bytes())
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".mtx", ".fimi"])
+@pytest.mark.parametrize("suffix", [".csv", ".mtx", ".fimi", ".rmp"])
 def test_gzip_is_recognised_without_its_suffix(tmp_path, suffix):
     table = LabelledMatrix(sparse.csr_array(np.eye(3, dtype=bool)))
     write(tmp_path / f"a{suffix}.gz", table)

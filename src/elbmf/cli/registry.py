@@ -50,6 +50,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("enrich", "Find known sets of columns in saved components."),
     Command("labels", "Compare saved components with labels of the rows."),
     Command("plot", "Draw a picture of a saved result."),
+    Command("export", "Give a saved result to other systems, as JSON or tables."),
     Command("convert", "Turn a matrix file into another format."),
     Command("info", "Look at a matrix file or a saved result."),
     Command("data", "Get and prepare the data sets of the paper."),

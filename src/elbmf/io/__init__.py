@@ -2,13 +2,14 @@
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `to_folder` makes a matrix folder of a file that
-does not fit into memory. `save_model` and `load_model` keep results;
-`read_gmt` and `read_labels` read what is known about columns and rows.
+does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
+them to other systems; `read_gmt` and `read_labels` read what is known about columns and rows.
 """
 
 from __future__ import annotations
 
 from elbmf.io.convert import DEFAULT_MEMORY, to_folder
+from elbmf.io.export import export_result
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.formats.format import Format
 from elbmf.io.formats.matrix_folder import FolderTable, boolean_values, is_matrix_folder
@@ -29,6 +30,7 @@ __all__ = [
     "ModelInfo",
     "SavedModel",
     "boolean_values",
+    "export_result",
     "format_of",
     "is_matrix_folder",
     "load_model",

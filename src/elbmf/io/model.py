@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -33,14 +32,14 @@ from scipy import sparse
 
 from elbmf.binarizers import binarizer_of
 from elbmf.boolean.coverage import Weights
-from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.files import reading, reason, writing
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.files import reading, reason
+from elbmf.io.folders import filling
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
-from elbmf.utils.atomic import move_into_place, replace_folder, sync_files, temporary_sibling
 
 __all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
@@ -156,31 +155,8 @@ def save_model(
     tsv : bool
         Whether to add tables of components, rows and columns for reading.
     """
-    target = Path(directory)
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: is a file, expected the name of a folder for the model.")
-    with writing(target):
-        occupied = target.is_dir() and any(target.iterdir())
-    if occupied and not overwrite:
-        raise InputError(
-            f"{target}: the folder exists and is not empty. Choose another name, or pass ",
-            Setting("overwrite", True),
-            " to replace the model in it.",
-        )
-    # A folder that exists stays: it may be the one we are in, or a mounted one.
-    exists = target.is_dir()
-    temporary = temporary_sibling(target / _JSON if exists else target.absolute())
-    with writing(target):
-        try:
-            temporary.mkdir()
-            _write_files(temporary, model, tsv=tsv)
-            sync_files(temporary)
-            if exists:
-                _replace_files(temporary, target)
-            else:
-                replace_folder(temporary, target.absolute())
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with filling(Path(directory), MODEL_FILES, "model", overwrite=overwrite) as folder:
+        _write_files(folder, model, tsv=tsv)
 
 
 def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
@@ -204,16 +180,6 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
         for file_name, lines in MODEL_TABLES.items():
             with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(line + "\n" for line in lines(model))
-
-
-def _replace_files(source: Path, target: Path) -> None:
-    """Move the new files over the old ones; the description last, since it ties them together."""
-    for file_name in MODEL_FILES:
-        if (source / file_name).exists():
-            move_into_place(source / file_name, target / file_name)
-        else:
-            # Tables of the previous model would contradict the new one.
-            (target / file_name).unlink(missing_ok=True)
 
 
 def load_model(directory: str | os.PathLike[str]) -> SavedModel:

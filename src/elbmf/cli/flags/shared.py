@@ -65,16 +65,20 @@ def add_result(parser: argparse.ArgumentParser, data: str | None = None) -> None
         )
 
 
-def add_reader_options(parser: argparse.ArgumentParser, *, usual: bool = False) -> None:
+def add_reader_options(
+    parser: argparse.ArgumentParser, *, usual: bool = False, format_flag: str = "--format"
+) -> None:
     """Add the flags that say how to read a matrix; usually none is needed.
 
-    The short help shows them if they are ``usual``.
+    The short help shows them if they are ``usual``. A command whose own format is another has
+    another flag for that of the matrix.
     """
     group = parser.add_argument_group("reading the matrix")
     if not usual:
         rare(group)
     group.add_argument(
-        "--format",
+        format_flag,
+        dest="format",
         metavar="NAME",
         help="file format, by default told by the suffix; 'elbmf convert --help' lists them",
     )

@@ -22,6 +22,7 @@ BUILT_IN = (
     "elbmf.io.formats.delimited:TSV",
     "elbmf.io.formats.matrix_market:MATRIX_MARKET",
     "elbmf.io.formats.fimi:FIMI",
+    "elbmf.io.formats.rmp:RMP",
     "elbmf.io.formats.numpy_files:NPZ",
     "elbmf.io.formats.numpy_files:NPY",
     "elbmf.io.formats.parquet:PARQUET",

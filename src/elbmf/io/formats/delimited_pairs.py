@@ -89,15 +89,15 @@ def _advice(field: int | None, text: str) -> tuple[str | Setting, ...]:
     )
 
 
-def check_pair_names(table: LabelledMatrix) -> None:
-    """Raise where names do not identify rows and columns, as pairs need."""
+def check_pair_names(table: LabelledMatrix, what: str = "pairs") -> None:
+    """Raise where names do not identify rows and columns, as pairs need, or what is like pairs."""
     for kind, names in (("row", table.row_labels()), ("column", table.column_labels())):
         if "" in names:
-            raise InputError(f"pairs cannot be written: a {kind} name is empty. Give it a name.")
+            raise InputError(f"{what} cannot be written: a {kind} name is empty. Give it a name.")
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise InputError(
-                f"pairs cannot be written: the {kind} name {repeated!r} is used more than once. "
+                f"{what} cannot be written: the {kind} name {repeated!r} is used more than once. "
                 "Make the names distinct."
             )
 
