@@ -29,10 +29,10 @@ from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["LossBound", "bound_blocks", "bound_fooling", "fooled_cost"]
+__all__ = ["Bound", "bound_blocks", "bound_fooling", "fooled_cost"]
 
 
-class LossBound(NamedTuple):
+class Bound(NamedTuple):
     """What is known about the cost of the best factorization."""
 
     at_least: int  # No factorization costs less
@@ -47,14 +47,14 @@ def bound_blocks(
     V: Bools,  # The best known factors
     k: int,
     tell: Callable[[int], bool] = lambda at_least: False,  # Told of each bound; true ends it
-) -> LossBound:
+) -> Bound:
     """Bound the cost by blocks of columns: the whole table, or as few as possible in the time.
 
     The alarm of ``local`` ends it. Blocks become wider, and each gets more work, from round to
     round; what a round has not come to is not counted.
     """
     if k > TUNING.components_of_block or local.A.cells > TUNING.cells_to_prove_blocks:
-        return LossBound(0)
+        return Bound(0)
     cells, missing = _dense(local.A), _dense_mask(local.A)
     if len(np.unique(cells.T, axis=0)) > len(np.unique(cells, axis=0)):
         # The same table, but that it is the rows that are cut.
@@ -62,15 +62,15 @@ def bound_blocks(
         other = LocalSearch(turned, local.weights, local.n_jobs, local.alarm)
         at_least, left, right = bound_blocks(other, V.T, U.T, k, tell)
         if left is None or right is None:
-            return LossBound(at_least)
-        return LossBound(at_least, right.T, left.T)
+            return Bound(at_least)
+        return Bound(at_least, right.T, left.T)
     _, kind = np.unique(cells.T, axis=0, return_inverse=True)
     kinds = int(kind.max(initial=-1)) + 1
     # Each block gets columns of every sort: those of one sort alone would cost little.
     order = np.argsort(-_in_common(cells, kind, kinds), kind="stable")
     best, work, width = 0, TUNING.first_block, k + 2
     if not kinds:
-        return LossBound(0)
+        return Bound(0)
     while not local.alarm.rung:
         blocks = max(1, -(-kinds // width))
         total, proven = 0, True
@@ -87,7 +87,7 @@ def bound_blocks(
             total += found.bound
             proven = proven and found.proven
             if blocks == 1 and found.proven:
-                return LossBound(found.bound, found.U, found.V)
+                return Bound(found.bound, found.U, found.V)
             best = max(best, total)
         if tell(best):
             break
@@ -97,7 +97,7 @@ def bound_blocks(
             work *= 4
         else:
             work, width = 2 * work, min(2 * width, TUNING.widest_block)
-    return LossBound(best)
+    return Bound(best)
 
 
 def bound_fooling(
@@ -105,7 +105,7 @@ def bound_fooling(
     k: int,
     seed: int,
     tell: Callable[[int], bool] = lambda at_least: False,
-) -> LossBound:
+) -> Bound:
     """Bound the cost by fooling sets, one after the other, each in rows of its own.
 
     Of a table that is too large, only some rows are looked at.
@@ -121,7 +121,7 @@ def bound_fooling(
         least += fooled_cost(size, k, local.weights.missed, local.weights.extra)
         if tell(least):
             break
-    return LossBound(least)
+    return Bound(least)
 
 
 def _fooling_sizes(table: Table, k: int, seed: int, alarm: Alarm) -> Iterator[int]:
