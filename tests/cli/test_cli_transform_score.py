@@ -55,6 +55,29 @@ def test_columns_in_another_order_are_put_right(elbmf: Any, model: str) -> None:
     _both_first(read("out.npz").values.toarray())
 
 
+def test_unknown_columns_are_left_out_when_asked(elbmf: Any, model: str) -> None:
+    text = "person,kiwi,fig,nut,plum,lime,apple,pear\nzoe,1,1,0,1,1,1,1\nyan,0,1,1,1,0,0,0\n"
+    Path("new.csv").write_text(text)
+    elbmf("transform", model, "new.csv").assert_error("has 7 columns", "'kiwi', 'lime'")
+    for command in ("transform", "score"):
+        result = elbmf(command, model, "new.csv", "--unknown", "ignore")
+        assert result.code == 0
+        assert "new.csv: left out 2 unknown columns: 'kiwi', 'lime'.\n" in result.err
+    run = elbmf("transform", model, "new.csv", "--unknown", "ignore", "-o", "out.npz")
+    assert run.code == 0
+    _both_first(read("out.npz").values.toarray())
+
+
+def test_columns_that_are_lacking_are_an_error_all_the_same(elbmf: Any, model: str) -> None:
+    Path("new.csv").write_text("person,kiwi,nut\nzoe,1,1\n")
+    run = elbmf("transform", model, "new.csv", "--unknown", "ignore")
+    assert run.code == 2
+    assert "new.csv: has 1 columns, but the model has 5. Missing: 'apple'" in run.err
+    Path("bare.csv").write_text("1,1,1,1,0\n0,0,1,1,1\n")
+    run = elbmf("transform", model, "bare.csv", "--no-row-names", "--unknown", "ignore")
+    run.assert_error("is told by their names", "Leave --unknown out")
+
+
 def test_columns_without_names_are_taken_in_order(elbmf: Any, model: str) -> None:
     Path("new.csv").write_text("1,1,1,1,0\n0,0,1,1,1\n")
     assert elbmf("transform", model, "new.csv", "--no-row-names", "-o", "out.npz").code == 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from scipy import sparse
 
 from elbmf.cli.console import Console
@@ -24,9 +25,9 @@ from elbmf.io import (
     read_labels,
 )
 from elbmf.io.files import reading, reason
-from elbmf.io.matching import DifferentLinesError, line_order
+from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.text import number
+from elbmf.utils.text import counted, number
 
 __all__ = [
     "CHOSEN",
@@ -100,7 +101,10 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = aligned(read_matrix(args.data, args), model, "columns", args.data, console)
+        table = read_matrix(args.data, args)
+        if args.unknown == "ignore":
+            table = _of_known_columns(table, model, args.data, console)
+        table = aligned(table, model, "columns", args.data, console)
         how = model_binarize(model, args.binarize, table, args.data, console)
         return boolean(table, how, args.data), table, Path(args.data)
     found = found_data(model, args, console)
@@ -219,6 +223,29 @@ def aligned(
         return LabelledMatrix(table.values[order], model.row_names, table.column_names)
     values = sparse.csr_array(sparse.csc_array(table.values)[:, order])
     return LabelledMatrix(values, table.row_names, model.column_names)
+
+
+def _of_known_columns(
+    table: LabelledMatrix, model: SavedModel, path: str, console: Console
+) -> LabelledMatrix:
+    """Leave out the columns that the model does not know, and say which."""
+    names, own = table.column_names, model.column_names
+    if names is None or own is None:
+        whose = path if names is None else "the result"
+        raise InputError(
+            f"{path}: which columns are unknown is told by their names, and those of {whose} have "
+            "none. Leave --unknown out, and give as many columns as the result has."
+        )
+    unknown = unknown_lines(names, own)
+    if not unknown:
+        return table
+    left_out = [names[at] for at in unknown]
+    console.note(
+        f"{path}: left out {counted(len(unknown), 'unknown column')}: {first_few(left_out)}."
+    )
+    kept = np.delete(np.arange(len(names)), unknown)
+    values = sparse.csr_array(sparse.csc_array(table.values)[:, kept])
+    return LabelledMatrix(values, table.row_names, [names[at] for at in kept])
 
 
 def lines_of(

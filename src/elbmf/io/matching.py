@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elbmf.errors import InputError
 
-__all__ = ["DifferentLinesError", "check_same_lines", "line_order"]
+__all__ = ["DifferentLinesError", "check_same_lines", "first_few", "line_order", "unknown_lines"]
 
 _SHOWN = 3
 
@@ -64,6 +64,18 @@ def line_order(
     return np.array([position[name] for name in own], dtype=np.intp)
 
 
+def unknown_lines(theirs: Sequence[str], ours: Sequence[str]) -> list[int]:
+    """Return the places of those of their names that we do not have."""
+    known = set(ours)
+    return [at for at, name in enumerate(theirs) if name not in known]
+
+
+def first_few(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
 def check_same_lines(
     what: Literal["rows", "columns"],
     theirs: tuple[int, Names],
@@ -82,13 +94,12 @@ def check_same_lines(
 
 def _difference(what: str, theirs: Sequence[str], ours: Sequence[str], owner: str) -> str:
     """Name the first lines that only one side has, or the first that differ in place."""
-    known, present = set(ours), set(theirs)
+    present = set(theirs)
     parts = [
-        f"{title}: {', '.join(map(repr, names[:_SHOWN]))}"
-        + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        f"{title}: {first_few(names)}"
         for title, names in (
             ("Missing", [name for name in ours if name not in present]),
-            (f"Unknown to {owner}", [name for name in theirs if name not in known]),
+            (f"Unknown to {owner}", [theirs[at] for at in unknown_lines(theirs, ours)]),
         )
         if names
     ]

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
+from elbmf.cli.flags.shared import (
+    add_binarize,
+    add_n_jobs,
+    add_reader_options,
+    add_result,
+    add_unknown,
+)
 from elbmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +34,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_result(parser, "the matrix to compare it with")
     parser.add_argument("--truth", metavar="FILE", help="the noise-free matrix, for recall*")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_unknown(parser)
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
     add_reader_options(parser)

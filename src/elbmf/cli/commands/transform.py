@@ -5,7 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
+from elbmf.cli.flags.shared import (
+    add_binarize,
+    add_n_jobs,
+    add_reader_options,
+    add_result,
+    add_unknown,
+)
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -15,7 +21,8 @@ examples:
   elbmf transform result new.csv | head
 
 Each row gets the components that describe it best; the answer for a row depends on that row alone.
-The columns must be those of the result; named columns may come in another order."""
+The columns must be those of the result; named columns may come in another order, and others beside
+them are left out with --unknown ignore."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -28,6 +35,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         metavar="FILE",
         help="where to write the memberships, format by suffix (default: stdout, as tsv)",
     )
+    add_unknown(parser)
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
     add_reader_options(parser)

@@ -26,6 +26,7 @@ __all__ = [
     "add_report",
     "add_result",
     "add_saving",
+    "add_unknown",
     "at_least_one",
     "given_options",
     "group_of",
@@ -63,6 +64,16 @@ def add_result(parser: argparse.ArgumentParser, data: str | None = None) -> None
             nargs="?",
             help=f"{data} (default: what RESULT was made from, where that was)",
         )
+
+
+def add_unknown(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that says what becomes of columns that a result does not know."""
+    parser.add_argument(
+        "--unknown",
+        choices=("error", "ignore"),
+        default="error",
+        help="what named columns are that the result does not know: an error, or left out (error)",
+    )
 
 
 def add_reader_options(
