@@ -21,7 +21,7 @@ def small_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, Bools]]:
         if case % 5 == 4:
             yield "noise", generator.random((n, m)) < 0.3
         elif case % 5 == 3:
-            tiles = make_tiles((n, m), 3, noise=0.1, random_state=case)
+            tiles = make_tiles((n, m), 3, height=(5, m // 2), noise=0.1, random_state=case)
             yield "tiles", tiles.A.toarray() > 0
         else:
             name = SETS[int(generator.integers(len(SETS)))]
