@@ -529,11 +529,12 @@ RECORDED = {
     ),
     "alternative operator": (
         {
-            "schedule": Printed(rate=1.05),
+            # Near its pole, single precision makes another way with every processor's own sums.
+            "schedule": Printed(rate=1.05, dtype="float64"),
             "regularizer": ELB("alternative"),
             "max_iter": 200,
         },
-        *(688, 200, 52, 30),
+        *(849, 200, 66, 62),
     ),
     "default": ({}, 423, 482, 98, 82),
     "other inertia": ({"schedule": Annealed(beta=0.3)}, 431, 478, 104, 78),
