@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from common import data_argument, load, machine
+from common import load, parts_parser, run_parts
 from elbmf import loss_bound
 from elbmf.boolean.product import Bools
 from elbmf.datasets import make_tiles
@@ -60,15 +60,10 @@ PARTS = {part.__name__: part for part in (small, real)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    data_argument(parser)
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser = parts_parser(__doc__, PARTS)
     parser.add_argument("--cases", type=int, default=50, help="small tables")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each")
-    arguments = parser.parse_args()
-    print(machine() + "\n")
-    for part in arguments.parts:
-        PARTS[part](arguments)
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,9 @@ __all__ = [
     "load",
     "machine",
     "names",
+    "parts_parser",
     "peak_of_process",
+    "run_parts",
 ]
 
 
@@ -25,6 +27,24 @@ def data_argument(parser: argparse.ArgumentParser) -> None:
     """Add the option that says where the matrices are."""
     default = Path(__file__).parents[1] / ".." / "shared" / "data"
     parser.add_argument("--data", type=Path, default=default, help="folder of .npz matrices")
+
+
+def parts_parser(description: str | None, parts: Mapping[str, object]) -> argparse.ArgumentParser:
+    """Make a parser for a benchmark of several parts."""
+    parser = argparse.ArgumentParser(description=description)
+    data_argument(parser)
+    parser.add_argument("--parts", nargs="*", choices=parts, default=list(parts))
+    return parser
+
+
+def run_parts(
+    parser: argparse.ArgumentParser, parts: Mapping[str, Callable[[argparse.Namespace], object]]
+) -> None:
+    """Run the parts that are asked for, after a line about the machine."""
+    arguments = parser.parse_args()
+    print(machine() + "\n")
+    for part in arguments.parts:
+        parts[part](arguments)
 
 
 def load(folder: Path, name: str) -> sparse.csr_array:

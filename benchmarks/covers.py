@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from common import data_argument, load, machine
+from common import load, parts_parser, run_parts
 from elbmf import GreConD, MinimalCover
 from elbmf.boolean.coverage import cover
 
@@ -89,16 +89,11 @@ PARTS = {part.__name__: part for part in (real, planted, proof)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    data_argument(parser)
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser = parts_parser(__doc__, PARTS)
     parser.add_argument("--sets", nargs="*", default=list(KNOWN))
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--cases", type=int, default=50)
-    arguments = parser.parse_args()
-    print(machine() + "\n")
-    for part in arguments.parts:
-        PARTS[part](arguments)
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

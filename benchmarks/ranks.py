@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from common import data_argument, load, machine
+from common import load, parts_parser, run_parts
 from elbmf import ELBMF, RankSearch
 from elbmf.datasets import make_tiles
 from elbmf.ranks.criteria import CRITERIA, count
@@ -145,17 +145,12 @@ PARTS = {part.__name__: part for part in (planted, harder, structureless, cost, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    data_argument(parser)
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
+    parser = parts_parser(__doc__, PARTS)
     parser.add_argument("--sets", nargs="*", help="real data, by name, for the cost")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=2, help="of timing")
-    arguments = parser.parse_args()
-    print(machine() + "\n")
-    for part in arguments.parts:
-        PARTS[part](arguments)
+    run_parts(parser, PARTS)
 
 
 if __name__ == "__main__":

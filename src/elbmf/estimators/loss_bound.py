@@ -115,26 +115,24 @@ def loss_bound(
     least, by = model.lower_bound_, "search" if model.lower_bound_ else ""
     tell(least, cost)
     end = began + time_limit
-    ways = (
-        (
-            "fooling sets",
-            TUNING.fooling_in_bound,
-            lambda local: bound_fooling(local, n_components, 0),
-        ),
-        ("blocks", 1.0, lambda local: bound_blocks(local, U, V, n_components)),
-    )
-    for name, share, bound in ways:
-        now = time.perf_counter()
-        if least >= cost or now >= end:
-            break
-        with Alarm(now + share * (end - now)) as alarm:
-            found = bound(LocalSearch(A, weights, n_jobs, alarm))
-        if found.at_least > least:
-            least, by = found.at_least, name
+    if least < cost:
+        with Alarm(_after(TUNING.fooling_in_bound, end)) as alarm:
+            fooled = bound_fooling(LocalSearch(A, weights, n_jobs, alarm), n_components, 0)
+        if fooled > least:
+            least, by = fooled, "fooling sets"
+        tell(least, cost)
+    if least < cost:
+        with Alarm(end) as alarm:
+            found = bound_blocks(LocalSearch(A, weights, n_jobs, alarm), U, V, n_components)
         if found.U is not None and found.V is not None:
-            U, V = found.U, found.V
-            cost = least
-        if name == "blocks" and least >= cost:
-            by = "search"
+            U, V, cost = found.U, found.V, found.at_least
+        if found.at_least > least:
+            least, by = found.at_least, "blocks" if found.at_least < cost else "search"
         tell(least, cost)
     return LossBound(n_components, min(least, cost), cost, U, np.ascontiguousarray(V), by)
+
+
+def _after(share: float, end: float) -> float:
+    """Return when a share of the time is over that is left until the end."""
+    now = time.perf_counter()
+    return now + share * max(0.0, end - now)

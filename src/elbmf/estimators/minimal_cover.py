@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from elbmf.boolean.coverage import Weights
-from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -194,9 +193,4 @@ def _table(A: BooleanMatrix) -> Table:
             f"MinimalCover takes up to {TUNING.cells_to_cover:,} cells, and the matrix has "
             f"{A.cells:,}. GreConD(n_components=None) covers it, too, with more components."
         )
-    required = _dense(A)
-    return Table(required if A.missing is None else required | _dense(A.missing), required)
-
-
-def _dense(A: BooleanMatrix) -> Bools:
-    return A.to_csr().toarray().astype(np.bool_)
+    return Table.of(A)

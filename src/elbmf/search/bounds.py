@@ -53,47 +53,43 @@ def bound_blocks(
     The alarm of ``local`` ends it. Blocks become wider, and each gets more work, from round to
     round; what a round has not come to is not counted.
     """
-    if k > TUNING.components_of_block or local.A.cells > TUNING.cells_to_prove_blocks:
+    if k > TUNING.components_of_block or local.A.cells > TUNING.cells_for_blocks:
         return Bound(0)
-    cells, missing = _dense(local.A), _dense_mask(local.A)
-    if len(np.unique(cells.T, axis=0)) > len(np.unique(cells, axis=0)):
-        # The same table, but that it is the rows that are cut.
-        turned = BooleanMatrix.from_array(cells.T, missing=None if missing is None else missing.T)
+    table = Table.of(local.A)
+    kind, rows = _kinds(table.required.T), _kinds(table.required)
+    if kind.max(initial=-1) > rows.max(initial=-1):
+        # The same, but that it is the rows that are cut.
+        turned = BooleanMatrix.from_array(table.required.T, missing=table.free.T)
         other = LocalSearch(turned, local.weights, local.n_jobs, local.alarm)
         at_least, left, right = bound_blocks(other, V.T, U.T, k, tell)
         if left is None or right is None:
             return Bound(at_least)
         return Bound(at_least, right.T, left.T)
-    _, kind = np.unique(cells.T, axis=0, return_inverse=True)
-    kinds = int(kind.max(initial=-1)) + 1
     # Each block gets columns of every sort: those of one sort alone would cost little.
-    order = np.argsort(-_in_common(cells, kind, kinds), kind="stable")
+    order = np.argsort(-_in_common(table.required, kind), kind="stable")
     best, work, width = 0, TUNING.first_block, k + 2
-    if not kinds:
-        return Bound(0)
-    while not local.alarm.rung:
-        blocks = max(1, -(-kinds // width))
+    while order.size and not local.alarm.rung:
+        blocks = -(-order.size // width)
         total, proven = 0, True
         for block in range(blocks):
             if local.alarm.rung:
                 break
             columns = np.flatnonzero(np.isin(kind, order[block::blocks]))
             part = BooleanMatrix.from_array(
-                cells[:, columns], missing=None if missing is None else missing[:, columns]
+                table.required[:, columns], missing=table.free[:, columns]
             )
             known = cover(part, U, V[:, columns], local.n_jobs).cost(local.weights)
             within = LocalSearch(part, local.weights, 1, local.alarm)
             found = solve_exactly(within, k, known, work, lambda: local.alarm.rung)
-            total += found.bound
-            proven = proven and found.proven
             if blocks == 1 and found.proven:
                 return Bound(found.bound, found.U, found.V)
+            total += found.bound
+            proven = proven and found.proven
             best = max(best, total)
-        if tell(best):
+        widest = blocks == 1 or width >= TUNING.widest_block
+        if tell(best) or (widest and proven):
             break
-        if blocks == 1 or width >= TUNING.widest_block:
-            if proven:
-                break
+        if widest:
             work *= 4
         else:
             work, width = 2 * work, min(2 * width, TUNING.widest_block)
@@ -103,25 +99,17 @@ def bound_blocks(
 def bound_fooling(
     local: LocalSearch,
     k: int,
-    seed: int,
-    tell: Callable[[int], bool] = lambda at_least: False,
-) -> Bound:
+    seed: int,  # Of the search for fooling sets
+) -> int:
     """Bound the cost by fooling sets, one after the other, each in rows of its own.
 
-    Of a table that is too large, only some rows are looked at.
+    Of a table that is too large, only the first rows are looked at.
     """
-    n, m = local.A.shape
-    rows = np.arange(min(n, max(1, TUNING.cells_to_cover // max(m, 1))))
-    A = local.A if rows.size == n else BooleanMatrix.from_array(local.A.to_csr()[rows])
-    required = _dense(A)
-    missing = _dense_mask(A)
-    allowed = required if missing is None else required | missing
-    least = 0
-    for size in _fooling_sizes(Table(allowed, required), k, seed, local.alarm):
-        least += fooled_cost(size, k, local.weights.missed, local.weights.extra)
-        if tell(least):
-            break
-    return Bound(least)
+    m = local.A.shape[1]
+    table = Table.of(local.A, slice(max(1, TUNING.cells_to_cover // max(m, 1))))
+    missed, extra = local.weights.missed, local.weights.extra
+    sizes = _fooling_sizes(table, k, seed, local.alarm)
+    return sum(fooled_cost(size, k, missed, extra) for size in sizes)
 
 
 def _fooling_sizes(table: Table, k: int, seed: int, alarm: Alarm) -> Iterator[int]:
@@ -159,18 +147,16 @@ def fooled_cost(size: int, k: int, missed: int, extra: int) -> int:
     return cost
 
 
-def _in_common(cells: Bools, kind: NDArray[np.int64], kinds: int) -> NDArray[np.float64]:
-    """Return for each kind of column how much it has in common with the others."""
-    first = np.unique(kind, return_index=True)[1]
+def _kinds(lines: Bools) -> NDArray[np.int64]:
+    """Give numbers to the distinct lines; return that of each line."""
+    _, kind = np.unique(lines, axis=0, return_inverse=True)
+    numbers: NDArray[np.int64] = kind.ravel()
+    return numbers
+
+
+def _in_common(cells: Bools, kind: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each kind of column how much it has in common with all columns."""
+    _, first, counts = np.unique(kind, return_index=True, return_counts=True)
     columns = cells[:, first].astype(np.float64)
-    counts = np.bincount(kind, minlength=kinds)
     together: NDArray[np.float64] = (columns.T @ columns) @ counts
     return together
-
-
-def _dense(A: BooleanMatrix) -> Bools:
-    return A.to_csr().toarray().astype(np.bool_)
-
-
-def _dense_mask(A: BooleanMatrix) -> Bools | None:
-    return None if A.missing is None else _dense(A.missing)

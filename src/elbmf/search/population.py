@@ -325,7 +325,7 @@ class Search:
         population.least = best.cost
         population.fruitless = 0
         if population.family:
-            population.members, population.size = [best], TUNING.family
+            population.members, population.size = [best], TUNING.family_size
         else:
             more = min(2 * population.newcomers, TUNING.largest_population)
             population.members, population.size, population.newcomers = [], more, more

@@ -138,7 +138,7 @@ class Tuning:
     little_climb: float = 1e-4
     # Members of a family, shares of the components that are grown anew in them, and families that
     # do not gain as much, after which there are newcomers again. benchmarks/never_beaten.py
-    family: int = 12
+    family_size: int = 12
     shares_varied: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4)
     barren_families: int = 3
     # Exchanges of components that a start or newcomer, and a child, tries, for each component, and
@@ -222,7 +222,7 @@ class Tuning:
     first_block: float = 2e7
     widest_block: int = 40
     components_of_block: int = 6
-    cells_to_prove_blocks: int = 1 << 24
+    cells_for_blocks: int = 1 << 24
     # Shares of the time for the fit before, and of what is left for fooling sets.
     # benchmarks/bounds.py
     fit_in_bound: float = 0.3

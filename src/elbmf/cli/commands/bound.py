@@ -76,5 +76,5 @@ def run(args: argparse.Namespace, console: Console) -> int:
 _HOW = {
     "search": "searching all factorizations",
     "blocks": "searching blocks of columns one by one, and adding up",
-    "fooling sets": "ones no two of which fit in one component",
+    "fooling sets": "fooling sets: ones no two of which fit in one component",
 }

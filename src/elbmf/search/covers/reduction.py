@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.covers.kernels.containment import (
     contained_lines,
     drop_dominated,
@@ -37,6 +38,17 @@ class Table(NamedTuple):
 
     allowed: Bools
     required: Bools
+
+    @classmethod
+    def of(cls, A: BooleanMatrix, rows: slice = slice(None)) -> "Table":
+        """Return what may be covered of some rows, ones and missing cells, and what must."""
+        required = _dense(A, rows)
+        return cls(required if A.missing is None else required | _dense(A.missing, rows), required)
+
+    @property
+    def free(self) -> Bools:
+        """What may be covered, and need not be."""
+        return self.allowed & ~self.required
 
     def select(self, rows: Places, columns: Places) -> "Table":
         """Return some rows and columns."""
@@ -115,6 +127,10 @@ class Reduction:
             n, m = before.allowed.shape
             U, V = unpack(rows, n).T, unpack(columns, m)
         return U, V
+
+
+def _dense(A: BooleanMatrix, rows: slice) -> Bools:
+    return A.to_csr()[rows].toarray().astype(np.bool_)
 
 
 def _spread(lines: Bools, place_of: Places) -> Bools:

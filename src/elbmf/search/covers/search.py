@@ -95,7 +95,7 @@ class CoverSearch:
         """Cover a part by concepts that cover most, one after the other, or line by line."""
         allowed, required = part.table
         n, m = allowed.shape
-        A = BooleanMatrix.from_array(required, missing=allowed & ~required)
+        A = BooleanMatrix.from_array(required, missing=part.table.free)
         found = find_concepts(A, None, self._n_jobs, lambda *told: False)
         if found.V.shape[0] <= min(n, m):
             return found.U, found.V
