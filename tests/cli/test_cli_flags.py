@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from elbmf.cli.flags.constraints import FROM_FILES
 from elbmf.cli.flags.declared import (
     Parameter,
     declared_by,
@@ -124,7 +125,9 @@ def test_every_parameter_has_a_flag_with_help(name: str) -> None:
     names = set(inspect.signature(method(name)).parameters)
     parameters = parameters_of(METHODS[name])
     names |= flags_of(dict.fromkeys(names)).keys()
-    assert names - {"callback", "schedule"} == {parameter.name for parameter in parameters}
+    assert names - {"callback", "schedule", *FROM_FILES} == {
+        parameter.name for parameter in parameters
+    }
     for parameter in parameters:
         text = parameter.help(names)
         assert text

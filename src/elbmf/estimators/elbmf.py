@@ -18,6 +18,7 @@ from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.estimators.auto_rank import Refit, WarmStarts
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.constrained import CONSTRAINTS, ConstraintParameters, fit_within
 from elbmf.estimators.on_cluster import (
     lent_by_cluster,
     naming_checkpoint,
@@ -66,7 +67,7 @@ class _FiniteEffort(Interval):
 
 
 @estimator
-class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
+class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, BooleanFactorizer):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -224,7 +225,8 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     # --- the fit ---
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-        fitted = self._found(A, generator)
+        find = fit_within if self._is_constrained else ELBMF._found
+        fitted = find(self, A, generator)
         self._warn_unless_boolean(fitted)
         return fitted
 
@@ -260,6 +262,10 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
             _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
         return best
 
+    def _search_work(self, A: BooleanMatrix) -> float:
+        """Return what the search of a fit may take, about in nanoseconds."""
+        return search_work(A, self._rank, self.max_iter, self.effort)
+
     def _deadline(self, session: Session) -> float:
         """Return when to end in any case, as of `time.perf_counter`."""
         return np.inf if self.time_limit is None else session.began + self.time_limit
@@ -273,8 +279,7 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     ) -> FittedFactors:
         """Search on from quick starts and from what the relaxation finds."""
         A, runs = local.A, session.runs
-        work = partial(search_work, A, self._rank, self.max_iter)
-        works = work(self.effort), work(1.0)
+        works = self._search_work(A), search_work(A, self._rank, self.max_iter, 1.0)
         given = (local, self._rank, generator, *works, session.began, self._tell)
         with Portfolio(*given) as portfolio:
             try:
@@ -372,8 +377,8 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
         if not self.refine or not A.in_one_place:
             return fitted
         order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
-        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
-        if fitted.was_stopped:
+        fitted = self._in_order(A, fitted, order)
+        if fitted.was_stopped or self._is_constrained:
             return fitted
         # What is above a time limit is the last word on each row, which is worth a little more.
         late = TUNING.beyond_time_limit * (np.inf if self.time_limit is None else self.time_limit)
@@ -410,7 +415,15 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
     # --- from rank to rank, and from batch to batch ---
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
-        """From rank to rank by local search, or without refinement by starting anew."""
+        """From rank to rank by local search; without it, or with constraints, by starting anew."""
+        if self._is_constrained:
+            if self.required_cells is not None:
+                raise InputError(
+                    Setting("required_cells"), " may take any number of components: set ",
+                    Setting("n_components"), " to a number, or use MinimalCover."
+                )  # fmt: skip
+            refit = Refit(self, A)
+            return Stepper(refit, lambda: refit.n_iter, self._n_fixed)
         if not self.refine:
             return super()._stepper(A)
         local = LocalSearch(A, self._weights(A.shape), self._threads)
@@ -429,6 +442,12 @@ class ELBMF(PartialFitMixin, RelaxationParameters, BooleanFactorizer):
 
     def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
         """Learn from a sample of the rows, after a fit of those rows as its factors have them."""
+        for name in CONSTRAINTS:
+            if getattr(self, name) is not None:
+                raise InputError(
+                    "partial_fit keeps to no constraints, for rows come and go; got ",
+                    Setting(name), ". Leave it out, or use fit."
+                )  # fmt: skip
         if not isinstance(self.init, str):
             raise InputError(
                 "partial_fit cannot start from factors of your own, for rows come and go; got "

@@ -8,11 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from elbmf.boolean.coverage import Weights
-from elbmf.errors import InputError
+from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.product import Bools
+from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.constrained import ConstraintParameters, unmet
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
+from elbmf.search.constrained.constraints import Constraints
+from elbmf.search.constrained.fewest import cover_within, fewer_within
+from elbmf.search.constrained.search import ConstrainedSearch, with_fixed
 from elbmf.search.covers.reduction import Table
 from elbmf.search.covers.search import CoverSearch
 from elbmf.search.covers.with_errors import drop_components
@@ -26,7 +31,7 @@ __all__ = ["MinimalCover"]
 
 
 @estimator
-class MinimalCover(BooleanFactorizer):
+class MinimalCover(ConstraintParameters, BooleanFactorizer):
     """The fewest components that cover every one and no zero, or with so many wrong cells.
 
     The matrix is reduced to the ones that are hard to cover, which are then covered by ever fewer
@@ -115,7 +120,10 @@ class MinimalCover(BooleanFactorizer):
                 rounds.reason = "interrupted"
             U, V = search.cover()
             at_least = search.at_least
-            if self.max_loss:
+            if self._is_constrained:
+                at_least = self._at_least(search, A)
+                U, V = self._within(A, U, V, at_least, generator, work, rounds, alarm)
+            elif self.max_loss:
                 at_least = self._at_least(search, A)
                 if not rounds.reason:
                     local = LocalSearch(A, self._weights(A.shape), self._threads, alarm)
@@ -132,6 +140,64 @@ class MinimalCover(BooleanFactorizer):
             fitted.stop_reason = "proved" if proved else "time_limit" if limited else "effort"
         return fitted
 
+    def _within(
+        self,
+        A: BooleanMatrix,
+        U: Bools,
+        V: Bools,  # A cover that keeps to none of the constraints
+        at_least: int,
+        generator: np.random.Generator,
+        work: float,
+        rounds: "_Rounds",
+        alarm: Alarm,
+    ) -> tuple[Bools, Bools]:
+        """Return the fewest components that keep to the constraints."""
+        constraints, weights = self._constraints(A, None), self._weights(A.shape)
+        seed, n_fixed = int(generator.integers(1 << 62)), constraints.n_fixed
+
+        local = LocalSearch(A, weights, self._threads)
+
+        def enough(U: Bools, V: Bools) -> bool:
+            few = cover(A, U, V, self._threads).loss <= self.max_loss
+            return few and not len(constraints.uncovered(U, V))
+
+        def covered(constraints: Constraints) -> tuple[Bools, Bools] | None:
+            search = ConstrainedSearch(A, weights, constraints)
+            start = with_fixed(local, constraints.fixed, U, V)
+            most = self.max_loss
+            return cover_within(A, search, *start, constraints.n_fixed, most, enough, seed)
+
+        found = covered(constraints)
+        if found is None:
+
+            def met(others: Constraints) -> bool:
+                return covered(others) is not None
+
+            why = "no components were found that leave so few wrong cells"
+            raise unmet(constraints, Setting("max_loss", self.max_loss), why, met)
+        if rounds.reason:
+            return found
+        search = ConstrainedSearch(A, weights, constraints, alarm=alarm)
+
+        def tell(size: int, share: float) -> bool:
+            return rounds.tell(size, at_least, share)
+
+        U, V, interrupted = fewer_within(
+            A,
+            search,
+            *found,
+            n_fixed,
+            self.max_loss,
+            enough,
+            at_least,
+            generator,
+            work,
+            tell,
+            lambda: alarm.rung,
+        )
+        rounds.reason = rounds.reason or "interrupted" * interrupted
+        return U, V
+
     def _at_least(self, search: CoverSearch, A: BooleanMatrix) -> int:
         """Return how many components it takes with wrong cells.
 
@@ -139,6 +205,8 @@ class MinimalCover(BooleanFactorizer):
         covered, of t ones of a fooling set in one component no two fit together, so that it covers
         at least t(t − 1)/2 zeros, no fewer than the t − 1 wrong cells of leaving the others out.
         """
+        if not self.max_loss:
+            return search.at_least
         known = search.at_least if self.extra_weight == np.inf else search.fooled
         return max(int(A.ones > self.max_loss), known - self.max_loss)
 
@@ -152,8 +220,7 @@ class MinimalCover(BooleanFactorizer):
             fitted.U = np.zeros((A.shape[0], 1), np.bool_)
             fitted.V = np.zeros((1, A.shape[1]), np.bool_)
         order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
-        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
-        return fitted
+        return self._in_order(A, fitted, order)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)

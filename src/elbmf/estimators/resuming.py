@@ -72,12 +72,14 @@ def _plain(value: Any) -> Any:
     """Return a parameter as json can hold it."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, tuple | list):  # initial factors, dense or sparse
+    if isinstance(value, BooleanMatrix):
+        return value.fingerprint()
+    if isinstance(value, tuple | list) or hasattr(value, "shape"):  # factors, masks, pairs of names
         digest = hashlib.sha256()
-        for factor in value:
+        for factor in value if isinstance(value, tuple | list) else [value]:
             array = np.asarray(factor.toarray() if hasattr(factor, "toarray") else factor)
             digest.update(f"{array.dtype.str}{array.shape}".encode())
-            digest.update(np.ascontiguousarray(array).data)
+            digest.update(array.tobytes())
         return digest.hexdigest()
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__)

@@ -38,6 +38,8 @@ def _noted(value: Any) -> Any:
         return str(value)
     if isinstance(value, np.generic):
         return value.item()
+    if hasattr(value, "shape"):
+        return f"matrix of shape {value.shape[0]}×{value.shape[1]}"
     plain = value is None or isinstance(value, bool | int | float | str)
     return value if plain else " ".join(repr(value).split())
 
@@ -116,8 +118,9 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
     if hasattr(estimator, "bits_saved_"):
         info.bits_saved = estimator.bits_saved_.tolist()
     if estimator.n_components == "auto" and "rank" in info.history:
-        ranks = estimator.history_["rank"]
-        chosen = ranks[np.argmin(estimator.history_["mdl"])]
+        ranks, lengths = estimator.history_["rank"], estimator.history_["mdl"]
+        allowed = ranks >= getattr(estimator, "_n_fixed", 0)
+        chosen = ranks[allowed][np.argmin(lengths[allowed])]
         info.rank_search = rank_notes("mdl", chosen, ranks.tolist())
 
 

@@ -111,6 +111,12 @@ class SavedModel:
         """Return what errors cost where the model was made, in a matrix of some shape."""
         return Weights.of(float(self.info.parameters.get("extra_weight", 1)), shape)
 
+    @property
+    def most_per_row(self) -> int | None:
+        """Components that a row has at most, if there is a limit."""
+        most: int | None = self.info.parameters.get("max_components_per_row")
+        return most
+
     def components(self) -> list[tuple[list[str], list[str]]]:
         """Return for each component the names of its rows and of its columns.
 

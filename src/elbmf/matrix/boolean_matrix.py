@@ -131,24 +131,30 @@ class BooleanMatrix(Matrix):
         return cls(shape, np.zeros(shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
 
     @classmethod
-    def mask(cls, missing: Any, shape: tuple[int, int] | None = None) -> "BooleanMatrix":
-        """Read the mask of the missing cells, of a matrix of that shape if it is given."""
+    def mask(
+        cls, missing: Any, shape: tuple[int, int] | None = None, name: str = "missing"
+    ) -> "BooleanMatrix":
+        """Read a mask of cells, such as the missing ones, of a matrix of that shape if it is given.
+
+        Messages call it by its name.
+        """
         try:
             mask = cls.from_array(missing)
         except NotBooleanError as error:
             raise InputError(
-                f"missing must be a 0/1 mask; got {error.found}. Pass 1 or True where an entry is "
-                "missing and 0 or False elsewhere, e.g. missing=(mask != 0)."
+                f"{name} must be a 0/1 mask; got {error.found}. Pass 1 or True where a cell is "
+                f"{name.split('_')[0]} and 0 or False elsewhere, e.g. {name}=(mask != 0)."
             ) from None
         except InputError as error:
-            raise InputError("missing must be a 0/1 mask: ", *error.parts) from None
+            raise InputError(f"{name} must be a 0/1 mask: ", *error.parts) from None
         if mask.missing is not None:
             raise InputError(
-                "missing must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where an "
-                "entry is missing and 0 or False elsewhere, e.g. missing=np.isnan(X)."
+                f"{name} must be a 0/1 mask; got NaN or masked entries. Pass 1 or True where a "
+                f"cell is {name.split('_')[0]} and 0 or False elsewhere, e.g. "
+                f"{name}=np.isnan(X)."
             )
         if shape is not None:
-            _require_shape(mask, shape)
+            _require_shape(mask, shape, name)
         return mask
 
     @classmethod
@@ -318,10 +324,10 @@ def _require_numbers(dtype: np.dtype[Any]) -> None:
         )
 
 
-def _require_shape(mask: BooleanMatrix, shape: tuple[int, int]) -> None:
+def _require_shape(mask: BooleanMatrix, shape: tuple[int, int], name: str = "missing") -> None:
     if mask.shape != shape:
         raise InputError(
-            f"missing must have the shape of the matrix, {shape[0]}×{shape[1]}; "
+            f"{name} must have the shape of the matrix, {shape[0]}×{shape[1]}; "
             f"got {mask.shape[0]}×{mask.shape[1]}."
         )
 

@@ -82,9 +82,11 @@ class Stepper:
         # Factorizes at a given rank with a given generator
         refit: Callable[[int, np.random.Generator], Factors],
         n_iter: Callable[[], int] = lambda: 0,  # Tells the iterations that this took so far
+        fewest: int = 0,  # Components that there are in any case
     ) -> None:
         self.fit = refit
         self.n_iter = n_iter
+        self.fewest = fewest
 
     def shrink(self, factors: Factors, rank: int, generator: np.random.Generator) -> Factors | None:
         """Do with fewer components."""
@@ -224,23 +226,34 @@ class RankPath:
         return [CRITERIA[criterion](self.counts(rank)) for rank in self.ranks]
 
     def best(self, criterion: str) -> int:
-        """Return the rank that a criterion chooses; the lowest of equals."""
-        return self.ranks[int(np.argmin(self.values(criterion)))]
+        """Return the rank that a criterion chooses; the lowest of equals.
+
+        It may be 0, unless there are components in any case.
+        """
+        values = zip(self.ranks, self.values(criterion), strict=True)
+        allowed = [(value, rank) for rank, value in values if rank >= self._stepper.fewest]
+        return min(allowed)[1] if allowed else 0
 
     def scan(self, most: int, criterion: str) -> None:
         """Look at every rank from 1 to ``most``: downwards, upwards, and again at the best."""
         self._total = 2 * most + 6
+        fewest = max(1, self._stepper.fewest)
+        most = max(most, fewest)
         self._take(PathStep("fit", 0, most))
-        for rank in range(most - 1, 0, -1):
+        for rank in range(most - 1, fewest - 1, -1):
             if not self._take(PathStep("shrink", rank + 1, rank)):
                 self._take(PathStep("fit", 0, rank))
-        for rank in range(1, most + 1):
-            self._take(PathStep("grow", rank - 1, rank))
+        for rank in range(fewest, most + 1):
+            if rank - 1 in self.factors:
+                self._take(PathStep("grow", rank - 1, rank))
         self._confirm(criterion)
 
     def zoom(self, most: int, criterion: str) -> None:
         """Look at ever more ranks around the one that a criterion chooses, up to ``most``."""
+        fewest = max(1, self._stepper.fewest)
+        most = max(most, fewest)
         halved = [most >> fold for fold in range(most.bit_length())]
+        halved = [rank for rank in halved if rank >= fewest]
         # On either side of the best, its neighbourhood is halved until it is one rank wide.
         self._total = 2 * len(halved) + 3 * max(len(halved) - 2, 0) + 6
         for above, rank in zip([None, *halved], halved, strict=False):
@@ -251,7 +264,8 @@ class RankPath:
             ranks, best = self.ranks, self.best(criterion)
             at = ranks.index(best)
             around = ranks[max(at - 1, 0) : at + 2]
-            gaps = [(low, high) for low, high in pairwise(around) if high - low > 1]
+            pairs = [(max(low, fewest - 1), high) for low, high in pairwise(around)]
+            gaps = [(low, high) for low, high in pairs if high - low > 1]
             if not gaps:
                 break
             for low, high in gaps:
@@ -268,7 +282,7 @@ class RankPath:
         rank = (low + high) // 2
         if not self._take(PathStep("shrink", high, rank)):
             self._take(PathStep("fit", 0, rank))
-        if rank - low <= _FARTHEST_GROWTH:
+        if rank - low <= _FARTHEST_GROWTH and low in self.factors:
             self._take(PathStep("grow", low, rank))
 
     def _confirm(self, criterion: str) -> None:

@@ -17,7 +17,7 @@ from elbmf.io import SavedModel
 from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
-from elbmf.search.local import describe
+from elbmf.search.constrained.search import describe_within
 
 __all__ = ["ReportSubject", "described_by", "subject_of"]
 
@@ -70,7 +70,7 @@ def described_by(
         raise InputError(
             f"The data has {A.shape[1]} columns, but the model was made from {model.shape[2]}."
         )
-    U = describe(A, model.V.toarray(), model.weights(A.shape), n_jobs)
+    U = describe_within(A, model.V.toarray(), model.weights(A.shape), model.most_per_row, n_jobs)
     return ReportSubject(replace(model, U=U, row_names=row_names), A, described=True)
 
 

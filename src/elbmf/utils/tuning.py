@@ -215,6 +215,13 @@ class Tuning:
     # benchmarks/covers.py
     cover_in_time: float = 0.3
 
+    # --- factors that keep to constraints (search/constrained/) ---
+
+    # Share of the work, or of a time limit, that goes into keeping to them; exchanges in a row, for
+    # each component, that gain nothing, after which there are no more. benchmarks/constraints.py
+    share_of_constraints: float = 0.1
+    vain_exchanges: int = 20
+
     # --- what no factorization costs less than (search/bounds.py) ---
 
     # Work on each block of columns in the first round, columns that a block has at most, and

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.text.model import measures_table
     from elbmf.cli.text.tables import figures
     from elbmf.estimators.saving import data_notes
-    from elbmf.search.local import describe
+    from elbmf.search.constrained.search import describe_within
 
     model = load(args.result)
     A, table, path = with_data(model, args, console)
@@ -65,7 +65,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     reason = _other_rows(table, model)
     if reason:
         console.note(f"{path}: {reason} Its rows are described by the components first.")
-    U = describe(A, model.V, model.weights(A.shape), args.n_jobs) if reason else model.U
+        weights, most = model.weights(A.shape), model.most_per_row
+        U = describe_within(A, model.V, weights, most, args.n_jobs)
+    else:
+        U = model.U
     values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs)
     if args.json:
         data = data_notes(str(path), A)

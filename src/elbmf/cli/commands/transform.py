@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.results import folder_of, load, with_data
     from elbmf.cli.writing import check_other_file, writable_format
     from elbmf.io import MODEL_FILES, LabelledMatrix, write
-    from elbmf.search.local import describe
+    from elbmf.search.constrained.search import describe_within
 
     output = None if args.output in (None, "-") else Path(args.output)
     chosen = writable_format(output or Path("stdout.tsv"))
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     A, table, path = with_data(model, args, console)
     if output is not None:
         check_other_file(output, path)
-    U = describe(A, model.V, model.weights(A.shape), args.n_jobs)
+    U = describe_within(A, model.V, model.weights(A.shape), model.most_per_row, args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)
     if output is None:

@@ -47,10 +47,14 @@ _TYPE = re.compile(r'\s*(\{[^}]*\}|\([^)]*\)|"[^"]*"|[^,]+?)\s*(?:,|\bor\b|$)')
 
 ALIASES = {
     "checkpoint_every": ("--checkpoint-every", "--every"),
+    "fixed_components": ("--keep",),
+    "forbidden_cells": ("--forbid",),
     "max_components": ("--max",),
     "n_components": ("-k", "--n-components"),
     "n_jobs": ("-j", "--n-jobs"),
     "random_state": ("--seed", "--random-state"),
+    "required_cells": ("--require",),
+    "separate_columns": ("--separate",),
 }
 """What parameters are also called on the command line and in configuration files."""
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elbmf.cli.flags.constraints import LIMITS, add_constraints
 from elbmf.cli.flags.parameters import (
     add_flags,
     by_any_name,
@@ -33,6 +34,13 @@ _DEFAULT_METHOD = "elbmf"
 _TITLES = {
     "binarize": DATA,
     **dict.fromkeys(("n_components", "max_loss", "extra_weight"), FIND),
+    **dict.fromkeys(
+        (
+            *("min_rows", "max_rows", "min_columns", "max_columns"),
+            *("max_components_per_row", "max_components_per_column"),
+        ),
+        LIMITS,
+    ),
     **dict.fromkeys(
         ("refine", "effort", "time_limit", "max_iter", "random_state", "n_jobs", "memory_limit"),
         LOOK,
@@ -84,6 +92,10 @@ def add_parameters(
         add_flags(group, [parameter], names=names, unlisted=unlisted)
         if parameter.name in _RARE or (group.title == own and name == _DEFAULT_METHOD):
             rare(group._group_actions[-1])
+    if "min_rows" in names:
+        add_constraints(parser)
+        if name == _DEFAULT_METHOD:
+            rare(group_of(parser, LIMITS))
 
 
 def _early_method(arguments: Sequence[str]) -> str:

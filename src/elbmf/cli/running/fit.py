@@ -19,6 +19,7 @@ import numpy as np
 from elbmf.binarizers import Binarize
 from elbmf.boolean.coverage import Weights
 from elbmf.cli.console import Console
+from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import named
 from elbmf.cli.flags.shared import reader_options
@@ -74,6 +75,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
         if without_zeros(A.ones, A.cells, A.n_missing):
             console.warn(NO_ZEROS)
+        estimator.set_params(**constraints_of(args, table))
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
             name = Path(args.data).name

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.cli.console import Console
+from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import check_values, named
 from elbmf.cli.interrupt import INTERRUPTED
@@ -59,6 +60,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     if args.overwrite:
         _clear(folder)
+    estimator.set_params(**constraints_of(args, data))
     noted = noted_parameters(estimator)
     # The threshold was applied when A was made.
     progress = ProgressLine(console, A.ones)

@@ -1,0 +1,104 @@
+"""Constraints that come from files: what to keep, and what must, may and must not be."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elbmf.cli.flags.declared import flag
+from elbmf.cli.flags.shared import group_of
+from elbmf.errors import InputError
+
+if TYPE_CHECKING:
+    from elbmf.io import LabelledMatrix
+
+__all__ = ["FROM_FILES", "LIMITS", "add_constraints", "constraints_of"]
+
+LIMITS = "what components may be"
+"""The title of flags that limit components."""
+
+FROM_FILES = ("fixed_components", "forbidden_cells", "required_cells", "separate_columns")
+"""Parameters whose values are read from files."""
+
+# Files of pairs, by their flags.
+_PAIRS = {
+    "forbid": "row and column of cells that are never covered",
+    "require": "row and column of cells that are covered in any case",
+    "separate": "two columns that are never in one component",
+}
+
+
+def add_constraints(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that name files."""
+    group = group_of(parser, LIMITS)
+    group.add_argument(
+        "--keep",
+        metavar="RESULT",
+        help="components that stay as they are: a saved result, or a table of components and "
+        "columns; they count among those to find",
+    )
+    for name, what in _PAIRS.items():
+        group.add_argument(
+            f"--{name}", metavar="FILE", help=f"pairs, as .csv or .tsv: {what}, by name"
+        )
+
+
+def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[str, Any]:
+    """Read the files, and return the parameters of a method that they stand for."""
+    import numpy as np
+    from scipy import sparse
+
+    from elbmf.io import LabelledMatrix, load_model, read
+
+    columns = {name: place for place, name in enumerate(table.column_labels())}
+    rows = {name: place for place, name in enumerate(table.row_labels())}
+
+    def cells(path: str, known: tuple[Mapping[str, int], Mapping[str, int]]) -> Any:
+        pairs = read(path, layout="pairs")
+        names = (pairs.row_labels(), pairs.column_labels())
+        first, second = (
+            np.array([_place(name, places, path, args.data) for name in own], dtype=np.int64)
+            for own, places in zip(names, known, strict=True)
+        )
+        at = pairs.values.tocoo()
+        return first[at.row], second[at.col]
+
+    def mask(path: str) -> Any:
+        places = cells(path, (rows, columns))
+        return sparse.csr_array((np.ones(places[0].size, np.bool_), places), table.shape)
+
+    def components(path: str) -> Any:
+        if not Path(path).exists():
+            raise InputError(f"{path}: there is no such result, nor a table of components.")
+        if Path(path).is_dir():
+            model = load_model(path)
+            roles = LabelledMatrix(model.V, column_names=model.column_names)
+        else:
+            roles = read(path)
+        V, names = roles.values.toarray() > 0, roles.column_labels()
+        V = V[V.any(axis=1)]
+        kept = np.zeros((V.shape[0], table.shape[1]), np.bool_)
+        used = np.flatnonzero(V.any(axis=0))
+        kept[:, [_place(names[j], columns, path, args.data) for j in used]] = V[:, used]
+        return kept
+
+    def pairs_of_columns(path: str) -> Any:
+        return np.stack(cells(path, (columns, columns)), axis=1)
+
+    readers = zip(FROM_FILES, (components, mask, mask, pairs_of_columns), strict=True)
+    found = {}
+    for parameter, reader in readers:
+        path = getattr(args, flag(parameter).strip("-"), None)
+        if path is not None:
+            found[parameter] = reader(path)
+    return found
+
+
+def _place(name: str, places: Mapping[str, int], path: str, data: str) -> int:
+    if name not in places:
+        some = ", ".join(map(repr, list(places)[:3]))
+        raise InputError(
+            f"{path}: names {name!r}, which {data} does not have; it has {some}, … Correct the "
+            "name, or leave it out."
+        )
+    return places[name]

@@ -1,0 +1,256 @@
+"""Constraints as parameters of a method, and fits that keep to them."""
+
+import copy
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.boolean.coverage import cover
+from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.product import Bools, boolean_product
+from elbmf.errors import InputError, Setting
+from elbmf.estimators.base import estimator
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.ranks.criteria import savings
+from elbmf.search.constrained.constraints import (
+    Constraints,
+    FixedComponents,
+    conflict,
+    fixed_components,
+)
+from elbmf.search.constrained.search import (
+    ConstrainedSearch,
+    describe_within,
+    with_fixed,
+)
+from elbmf.search.local import LocalSearch
+from elbmf.utils.alarm import Alarm
+from elbmf.utils.constraints import HasMethods, Interval
+from elbmf.utils.tuning import TUNING
+
+if TYPE_CHECKING:
+    from elbmf.estimators.elbmf import ELBMF
+
+__all__ = ["CONSTRAINTS", "ConstraintParameters", "fit_within", "unmet"]
+
+_A_NUMBER = [Interval(Integral, 1, None, closed="left"), None]
+_A_MASK = ["array-like", "sparse matrix", HasMethods(["to_csr"]), None]
+
+
+@estimator
+class ConstraintParameters:
+    """What components must, may and must not be.
+
+    Parameters
+    ----------
+    min_rows : int, optional
+        Rows that a component has at least; one that would have fewer is left out.
+    max_rows : int, optional
+        Rows that a component has at most.
+    min_columns : int, optional
+        Columns that a component has at least; one that would have fewer is left out.
+    max_columns : int, optional
+        Columns that a component has at most.
+    max_components_per_row : int, optional
+        Components that a row is in at most, in `transform`, too.
+    max_components_per_column : int, optional
+        Components that a column is in at most.
+    fixed_components : matrix, or (U, V), optional
+        Components that are kept to the bit, and come first: V, of shape (components, columns), or
+        U and V, of shapes (rows, components) and (components, columns). They count among the
+        components to find; the others are found around them.
+    forbidden_cells : matrix of shape (n_samples, n_features), optional
+        0/1 mask of cells that are never covered, whatever errors cost.
+    required_cells : matrix of shape (n_samples, n_features), optional
+        0/1 mask of cells that are covered in any case.
+    separate_columns : pairs of columns, optional
+        Pairs that are never in one component, by number, or by name if the data has names.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_rows": _A_NUMBER,
+        "max_rows": _A_NUMBER,
+        "min_columns": _A_NUMBER,
+        "max_columns": _A_NUMBER,
+        "max_components_per_row": _A_NUMBER,
+        "max_components_per_column": _A_NUMBER,
+        "fixed_components": [*_A_MASK, tuple],
+        "forbidden_cells": _A_MASK,
+        "required_cells": _A_MASK,
+        "separate_columns": ["array-like", None],
+    }
+
+    min_rows: int | None = None
+    max_rows: int | None = None
+    min_columns: int | None = None
+    max_columns: int | None = None
+    max_components_per_row: int | None = None
+    max_components_per_column: int | None = None
+    fixed_components: Any = None
+    forbidden_cells: Any = None
+    required_cells: Any = None
+    separate_columns: Any = None
+
+    @property
+    def _is_constrained(self) -> bool:
+        return any(getattr(self, name) is not None for name in CONSTRAINTS)
+
+    @property
+    def _n_fixed(self) -> int:
+        fixed = self.fixed_components
+        if fixed is None:
+            return 0
+        return int(np.shape(fixed[1] if isinstance(fixed, tuple) else fixed)[0])
+
+    def _constraints(self, A: BooleanMatrix, k: int | None) -> Constraints:
+        """Read the constraints, and see that no two of them contradict each other."""
+        if not A.in_one_place:
+            names = [name for name in CONSTRAINTS if getattr(self, name) is not None]
+            raise InputError(
+                Setting(names[0]), " is not for data on a cluster. Fit data that is in one place."
+            )
+
+        def mask(name: str) -> BooleanMatrix | None:
+            given = getattr(self, name)
+            return None if given is None else BooleanMatrix.mask(given, A.shape, name)
+
+        fixed, apart = self.fixed_components, self.separate_columns
+        constraints = Constraints(
+            least=(self.min_rows, self.min_columns),
+            most=(self.max_rows, self.max_columns),
+            per_line=(self.max_components_per_row, self.max_components_per_column),
+            forbidden=mask("forbidden_cells"),
+            required=mask("required_cells"),
+            apart=None if apart is None else self._pairs(apart, A.shape[1]),
+            fixed=None if fixed is None else fixed_components(fixed, A.shape),
+            from_below=getattr(self, "extra_weight", 1) == np.inf,
+        )
+        constraints.check(A, k)
+        return constraints
+
+    def _pairs(self, given: Sequence[Any], n_columns: int) -> NDArray[np.int64]:
+        """Return pairs of columns by their numbers."""
+        names = list(getattr(self, "feature_names_in_", ()))
+        places = {str(name): place for place, name in enumerate(names)}
+        pairs = []
+        for pair in given:
+            if isinstance(pair, str) or len(pair) != 2:
+                raise InputError(
+                    Setting("separate_columns"), f" takes pairs of columns; got {pair!r}."
+                )
+            numbers = []
+            for column in pair:
+                place = places.get(column, -1) if isinstance(column, str) else int(column)
+                if not 0 <= place < n_columns:
+                    known = f"the names of columns or 0 to {n_columns - 1}"
+                    raise InputError(
+                        Setting("separate_columns"),
+                        f" names the column {column!r}, which the data does not have. Use {known}.",
+                    )
+                numbers.append(place)
+            if numbers[0] == numbers[1]:
+                raise InputError(
+                    Setting("separate_columns"), f" pairs a column with itself: {pair!r}."
+                )
+            pairs.append(numbers)
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+    def _in_order(self: Any, A: BooleanMatrix, fitted: FittedFactors, order: Any) -> FittedFactors:
+        """Put components in an order, but those that are fixed first, as they were given."""
+        if self._n_fixed:
+            order = sorted(order, key=lambda l: min(l, self._n_fixed))
+        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        if self._n_fixed:
+            self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True).saved
+        return fitted
+
+    def _describe(self: Any, A: Any) -> Bools:
+        """Return the components of each row, no more than it may have."""
+        weights, most = self._weights(A.shape), self.max_components_per_row
+        return describe_within(A, self.components_, weights, most, self._threads)
+
+
+CONSTRAINTS = tuple(field.name for field in fields(ConstraintParameters))
+"""The names of the parameters."""
+
+
+def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+    """Fit as if there were no constraints, around what is fixed, and search on from there."""
+    began, k = time.perf_counter(), model._rank
+    constraints, weights = model._constraints(A, k), model._weights(A.shape)
+    fixed = constraints.fixed
+    plain = copy.copy(model)
+    # Only where the rows of fixed components are fixed, too, is it known what they leave to others.
+    rest = k - constraints.n_fixed if fixed is not None and fixed.U is not None else k
+    plain.set_params(**dict.fromkeys(CONSTRAINTS), n_components=rest)
+    deadline = np.inf
+    if model.time_limit is not None:
+        deadline = began + model.time_limit
+        plain.time_limit = (1 - TUNING.share_of_constraints) * model.time_limit
+    local = LocalSearch(A, weights, model._threads)
+    if plain.n_components:
+        fitted = plain._found(_around(constraints.fixed, local), generator)
+    else:
+        n, m = A.shape
+        fitted = FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
+    if constraints.n_fixed:
+        fitted.bound = 0  # It was that of the rest.
+    share = TUNING.share_of_constraints * model._search_work(A)
+    work = 0.0 if fitted.was_stopped else np.inf if model.time_limit is not None else share
+    seed = int(generator.integers(1 << 62))
+
+    def kept(constraints: Constraints) -> tuple[Bools, Bools]:
+        with Alarm(deadline) as alarm:
+            search = ConstrainedSearch(A, weights, constraints, alarm=alarm)
+            start = with_fixed(local, constraints.fixed, fitted.U, fitted.V)
+            return search.improve(*start, k, seed, work)
+
+    U, V = kept(constraints)
+    lacking = constraints.uncovered(U, V)
+    if len(lacking):
+        row, column = lacking[0]
+
+        def met(others: Constraints) -> bool:
+            return not len(others.uncovered(*kept(others)))
+
+        why = f"no component was found to cover row {row}, column {column}"
+        raise unmet(constraints, Setting("required_cells"), why, met)
+    fitted.U, fitted.V = U, V
+    fitted.cost = cover(A, U, V, model._threads).cost(weights)
+    fitted.stages["constraints"] = fitted.cost
+    return fitted
+
+
+def _around(fixed: FixedComponents | None, local: LocalSearch) -> BooleanMatrix:
+    """Return the data without what fixed components cover: it counts for nothing any more."""
+    if fixed is None or fixed.U is None:
+        return local.A
+    covered = boolean_product(fixed.U, fixed.V, local.n_jobs)
+    return BooleanMatrix.from_array(local.A, missing=covered)
+
+
+def unmet(
+    constraints: Constraints,
+    wish: Setting,  # What could not be met
+    why: str,
+    met: Callable[[Constraints], bool],  # Tells whether it is without one of the others
+) -> InputError:
+    """Return the error that a wish could not be met, which names another that is in the way."""
+    others = [setting for setting in constraints.in_force if setting.name != wish.name]
+    if constraints.from_below:
+        others.append(Setting("extra_weight", np.inf))
+    for setting in others:
+        if met(constraints.without(setting.name)):
+            return conflict(wish, setting, why)
+    settings: list[str | Setting] = []
+    for setting in others:
+        settings += [", ", setting]
+    return InputError(
+        wish, f" could not be met: {why}, with ", *settings[1:],
+        ". Relax some of them, or ask for more components."
+    )  # fmt: skip

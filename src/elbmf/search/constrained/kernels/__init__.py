@@ -1,0 +1,1 @@
+"""Compiled kernels of the search for factors that meet constraints."""

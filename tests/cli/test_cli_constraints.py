@@ -1,0 +1,103 @@
+"""Constraints on the command line: limits as flags, the others from files, by name."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elbmf.cli import main
+from elbmf.io import load_model, read
+
+RIGHTS = """\
+,mail,wiki,git,ci,pay,approve
+ann,1,1,1,1,0,0
+bob,1,1,1,1,0,0
+cat,1,1,0,0,1,0
+dan,1,1,0,0,1,1
+eve,1,1,0,0,0,1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "rights.csv": RIGHTS,
+        "roles.csv": "role,mail,wiki\nstaff,1,1\n",
+        "apart.tsv": "pay\tapprove\n",
+        "never.csv": "eve,wiki\n",
+        "always.csv": "dan,approve\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def factors(path):
+    model = load_model(path)
+    return model.U.toarray() > 0, model.V.toarray() > 0
+
+
+def test_roles_are_kept_and_duties_are_separated(folder, capsys):
+    given = ["rights.csv", "--keep", "roles.csv", "--separate", "apart.tsv", "--seed", "0"]
+    assert main(["fit", *given, "-k", "4", "-o", "fit"]) == 0
+    assert main(["cover", *given, "-o", "cover"]) == 0
+    for result in ("fit", "cover"):
+        U, V = factors(result)
+        assert V[0].tolist() == [True, True, False, False, False, False]
+        assert U[:, 0].all()
+        assert not (V[:, 4] & V[:, 5]).any()
+    capsys.readouterr()
+    assert main(["fit", "rights.csv", "--keep", "cover", "-k", "5", "-o", "again", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["measures"]["loss"] == 0
+    assert np.array_equal(factors("again")[1][:4], factors("cover")[1])
+    assert main(["rank", "rights.csv", "--keep", "roles.csv", "--max", "3", "-o", "ranks"]) == 0
+    assert factors("ranks/model")[1][0].tolist() == V[0].tolist()
+
+
+def test_cells_that_must_and_must_not_be(folder):
+    common = ["fit", "rights.csv", "-k", "3", "--seed", "0", "--overwrite", "-o", "result"]
+    assert main([*common, "--forbid", "never.csv", "--require", "always.csv"]) == 0
+    U, V = factors("result")
+    covered = U.astype(int) @ V > 0
+    assert not covered[4, 1]
+    assert covered[3, 5]
+
+
+def test_limits_hold_for_rows_to_come(folder, capsys):
+    limits = ["--max-components-per-row", "1", "--min-rows", "2", "--max-columns", "4"]
+    assert main(["fit", "rights.csv", "-k", "4", "-o", "result", "--seed", "0", *limits]) == 0
+    U, V = factors("result")
+    assert U.sum(axis=1).max() <= 1
+    assert set(U.sum(axis=0)) & {1} == set()
+    assert V.sum(axis=1).max() <= 4
+    capsys.readouterr()
+    assert main(["transform", "result", "rights.csv", "-o", "rows.npz"]) == 0
+    assert read("rows.npz").values.sum(axis=1).max() <= 1
+    assert main(["info", "result"]) == 0
+    assert "max_components_per_row" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--min-rows", "3", "--max-rows", "2"], "--min-rows 3 and --max-rows 2 contradict"),
+        (["--keep", "nothing"], "nothing: there is no such result"),
+        (["--keep", "never.csv"], "never.csv: "),
+        (["--forbid", "apart.tsv"], "apart.tsv: names 'pay', which rights.csv does not have"),
+        (["--separate", "never.csv"], "never.csv: names 'eve', which rights.csv does not have"),
+        (
+            ["--forbid", "always.csv", "--require", "always.csv"],
+            "--forbid and --require contradict",
+        ),
+        (["--keep", "roles.csv", "--max-columns", "1"], "--keep and --max-columns 1 contradict"),
+        (["--method", "grecond", "--min-rows", "2"], "--min-rows"),
+        (["--min-rows", "0"], "--min-rows must be an int in the range"),
+        (["--forbid", "missing.csv"], "missing.csv"),
+    ],
+)
+def test_mistakes(folder, capsys, arguments, message):
+    assert main(["fit", "rights.csv", "-k", "2", "-o", "result", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
