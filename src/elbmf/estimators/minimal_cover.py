@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from elbmf.boolean.coverage import Weights
-from elbmf.errors import InputError
+from elbmf.boolean.line_weights import LineWeights
+from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
@@ -36,7 +37,7 @@ class MinimalCover(BooleanFactorizer):
     Parameters
     ----------
     max_loss : int, default=0
-        Wrong cells that are allowed.
+        Wrong cells that are allowed; with weights of rows or columns, what they may weigh.
     extra_weight : float, default=inf
         What a covered zero costs, when an uncovered one costs 1. With infinity no zero is covered,
         whatever ``max_loss`` is.
@@ -131,6 +132,19 @@ class MinimalCover(BooleanFactorizer):
             proved = V.shape[0] == at_least
             fitted.stop_reason = "proved" if proved else "time_limit" if limited else "effort"
         return fitted
+
+    def _line_weights(
+        self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any
+    ) -> LineWeights | None:
+        lines = super()._line_weights(A, sample_weight, feature_weight)
+        if self.max_loss and lines is not None and not lines.are_copies:
+            raise InputError(
+                "With ",
+                Setting("max_loss", self.max_loss),
+                ", weights of rows and columns must be whole numbers, on average 32 at most, so "
+                "that it is known what is allowed. Round them first.",
+            )
+        return lines
 
     def _at_least(self, search: CoverSearch, A: BooleanMatrix) -> int:
         """Return how many components it takes with wrong cells.
