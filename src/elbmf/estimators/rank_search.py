@@ -102,7 +102,8 @@ default="mdl"
     -----
     Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the ranks finished
     so far; another `fit` of the same data goes on from there. A fitted search keeps the data and
-    the best factors of each rank, for `model`.
+    the best factors of each rank, for `model`. With weights of rows or columns, the table is of the
+    data with copies of its lines, see `ELBMF.fit`.
 
     Examples
     --------

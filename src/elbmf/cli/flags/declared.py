@@ -47,10 +47,12 @@ _TYPE = re.compile(r'\s*(\{[^}]*\}|\([^)]*\)|"[^"]*"|[^,]+?)\s*(?:,|\bor\b|$)')
 
 ALIASES = {
     "checkpoint_every": ("--checkpoint-every", "--every"),
+    "feature_weight": ("--column-weights",),
     "max_components": ("--max",),
     "n_components": ("-k", "--n-components"),
     "n_jobs": ("-j", "--n-jobs"),
     "random_state": ("--seed", "--random-state"),
+    "sample_weight": ("--row-weights",),
 }
 """What parameters are also called on the command line and in configuration files."""
 
