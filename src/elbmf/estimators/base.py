@@ -133,7 +133,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         What each run led to; empty where there are none to tell.
     line_weights_ : LineWeights or None
         Weights of rows and columns, where there were any. What is told of the way of such a fit,
-        such as ``stages_``, is of copies of the lines.
+        such as ``stages_`` and bounds, is of copies of the lines.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
