@@ -112,6 +112,12 @@ def cost(A, U, V, weights, missing=None):
     return int(weights.missed * missed.sum() + weights.extra * extra.sum())
 
 
+def weighted_loss(A, U, V, rows, columns, missing=None):
+    """What the wrong cells weigh: each the weight of its row times that of its column."""
+    missed, extra = errors(A, boolean_product(U, V), missing)
+    return sum(rows[i] * columns[j] for i, j in np.argwhere(missed | extra))
+
+
 def threshold_costs(A, U, V, thresholds, weights, missing=None):
     """What relaxed factors cost, each on above a threshold: one row for each threshold of V."""
     return [

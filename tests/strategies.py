@@ -122,6 +122,14 @@ def starts(draw, components=few, length=70):
     return draw(kinds_of_starts(components, length))(draw(st.integers(0, 2**32 - 1)))
 
 
+@st.composite
+def line_weights(draw, length, largest=4):
+    """Whole numbers from 0 on, not all of them 0."""
+    numbers = draw(st.lists(st.integers(0, largest), min_size=length, max_size=length))
+    numbers[draw(st.integers(0, length - 1))] = draw(st.integers(1, largest))
+    return np.array(numbers)
+
+
 finite = st.floats(-2, 3, width=64)
 coefficients = st.sampled_from([0.0, 1e-3, 0.05, 0.2, 0.5, 0.9, 1.7, 30.0])
 

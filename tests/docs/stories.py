@@ -92,3 +92,4 @@ def permissions(stack):
     for person, own in given.items():
         lines.append(",".join([person, *(str(int(right in own)) for right in rights)]))
     Path("permissions.csv").write_text("\n".join(lines) + "\n")
+    Path("importance.csv").write_text("permission,weight\nbackup,5\nusers,5\n")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+import naive
 from constrained import broken, constrained
 from elbmf import ELBMF, MinimalCover, RankSearch
 from elbmf.datasets import make_tiles
@@ -21,11 +22,11 @@ TILES = make_tiles((60, 40), 5, height=(6, 15), noise=0.05, random_state=2).A.to
 QUICK = {"max_iter": 20, "effort": 0.01, "random_state": 0}
 
 
-def fits_or_names(model, A, missing, names):
+def fits_or_names(model, A, missing, names, **weights):
     """Fit, or see that the error names two wishes; return whether there is a fit."""
     message = ""
     try:
-        model.fit(A, missing=missing)
+        model.fit(A, missing=missing, **weights)
     except InputError as error:
         message = str(error)
     if "contradict" in message:
@@ -46,6 +47,29 @@ def test_a_fit_keeps_to_all_of_them_or_says_which_two_it_cannot(case, extra_weig
     assert not broken(U, V, A, missing, from_below=extra_weight == np.inf, **wishes)
     most = wishes.get("max_components_per_row", k)
     assert model.transform(A).sum(axis=1).max() <= most
+
+
+@given(
+    case=constrained(), seed=st.integers(0, 2**32 - 1), extra_weight=st.sampled_from([1, np.inf])
+)
+@examples(150)
+def test_limits_count_lines_and_not_their_weights(case, seed, extra_weight):
+    A, missing, k, wishes = case
+    generator = np.random.default_rng(seed)
+    rows, columns = (generator.integers(1, 4, length) for length in A.shape)
+    given = {"sample_weight": rows, "feature_weight": columns}
+    model = ELBMF(k, extra_weight=extra_weight, **wishes, **QUICK)
+    if not fits_or_names(model, A, missing, (*wishes, "extra_weight", "n_components"), **given):
+        return
+    U, V = model.membership_, model.components_
+    assert not broken(U, V, A, missing, from_below=extra_weight == np.inf, **wishes)
+    wrong = (naive.boolean_product(U, V) != A) & ~missing
+    assert model.reconstruction_err_ == (np.outer(rows, columns) * wrong).sum()
+    cover = MinimalCover(effort=0.001, random_state=0, **wishes)
+    if fits_or_names(cover, A, missing, (*wishes, "extra_weight"), **given):
+        U, V = cover.membership_, cover.components_
+        assert not broken(U, V, A, missing, from_below=True, **wishes)
+        assert cover.reconstruction_err_ == 0
 
 
 @given(case=constrained(), max_loss=st.sampled_from([0, 0, 2, 20]))
@@ -207,6 +231,11 @@ def test_what_only_the_search_finds_impossible():
         ELBMF("auto", required_cells=A).fit(A)
     with pytest.raises(InputError, match=r"partial_fit keeps to no constraints.*min_rows"):
         ELBMF(1, min_rows=2).partial_fit(A)
+
+
+def test_what_counts_for_nothing_cannot_be_constrained():
+    with pytest.raises(InputError, match=r"sample_weight must be above 0 .* line 1"):
+        ELBMF(2, min_rows=2).fit(np.eye(3), sample_weight=[1, 0, 2])
 
 
 def test_a_cover_keeps_what_is_fixed():

@@ -1,12 +1,14 @@
 """What is proved of a result, and what is said and saved of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from elbmf import ELBMF, MinimalCover, load_model, save_model
 from elbmf.estimators.proof import proof
 from elbmf.estimators.saving import saved_model
-from elbmf.io.model_info import ModelInfo, StageCost
+from elbmf.io.model_info import ModelInfo, StageCost, WeightedInfo
 
 TABLE = np.array([[1, 1, 0, 0], [1, 1, 1, 1], [0, 0, 1, 1], [1, 0, 0, 1]], dtype=bool)
 
@@ -32,6 +34,11 @@ def noted(cost, least, **parameters):
             1,
             "Proved: no factorization with 1 component that covers no zero has fewer than 1 wrong "
             "cell.",
+        ),
+        (
+            replace(noted(9, 7), weighted=WeightedInfo(sides=["rows"], loss=9)),
+            2,
+            "No factorization with 2 components costs less than 7; this one costs 9.",
         ),
         (
             noted(9, 7, extra_weight=0.5),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.constraints import Constraints
 from elbmf.search.constrained.kernels.components import assign_lines, choose_lines
@@ -74,7 +75,10 @@ def test_no_other_lines_within_the_limits_are_better(
     A, missing, forbidden, U, V = map(np.ascontiguousarray, given)
     constraints = Constraints(**limit, forbidden=BooleanMatrix.from_array(forbidden))
     search = ConstrainedSearch(
-        BooleanMatrix.from_array(A, missing=missing), weights, constraints, copies
+        BooleanMatrix.from_array(A, missing=missing),
+        weights,
+        constraints,
+        LineWeights.of(A.shape, *copies),
     )
     factors = _opened(U, V, 0, np.inf, Alarm())
     worth = choose_lines(search.task, _rules(constraints, V.shape), factors, axis, 0, 1)

@@ -13,12 +13,14 @@ from elbmf.boolean.coverage import (
     component_cover,
     cover,
 )
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.product import boolean_product, hamming_distance
 
 __all__ = [
     "ComponentCover",
     "Cover",
     "GrowingCover",
+    "LineWeights",
     "Weights",
     "boolean_product",
     "component_cover",

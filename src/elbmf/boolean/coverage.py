@@ -90,7 +90,8 @@ class Weights:
 class Cover:
     """How a product U ∘ V covers a matrix A: the counts that every measure is made of.
 
-    None of them counts a missing cell of A.
+    None of them counts a missing cell of A. Where rows or columns are weighted, they are sums of
+    weights, which may be fractions.
 
     Parameters
     ----------

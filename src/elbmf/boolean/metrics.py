@@ -3,6 +3,8 @@
 Every measure of a reconstruction takes the matrix and the two factors, never the product itself.
 Cells of A that are missing (NaN or masked) count in none of them: all
 sums, ‖A‖₁ and ``|A|`` run over the known cells.
+Rows and columns may be weighted: a cell in row i and column j then counts ``sample_weight[i]``
+times ``feature_weight[j]`` in all of them.
 Two formulas of the paper lack a piece and are mended here: the similarity its "1 −", the relative
 loss its inverse.
 """
@@ -12,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elbmf.boolean.coverage import Cover, cover
+from elbmf.boolean.coverage import Cover
+from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.product import hamming_distance
+from elbmf.matrix.boolean_matrix import as_matrix
 
 __all__ = [
     "HammingProcess",
@@ -28,38 +32,53 @@ __all__ = [
 ]
 
 
-def hamming_loss(A: Any, U: Any, V: Any) -> int:
-    """Count the wrong cells, ‖A − U ∘ V‖₁ (Eq. bmf)."""
-    return cover(A, U, V).loss
+def hamming_loss(
+    A: Any, U: Any, V: Any, *, sample_weight: Any = None, feature_weight: Any = None
+) -> int:
+    """Count the wrong cells, ‖A − U ∘ V‖₁ (Eq. bmf); with weights, add up what they weigh."""
+    return _counts(A, U, V, sample_weight, feature_weight).loss
 
 
-def relative_loss(A: Any, U: Any, V: Any) -> float:
+def relative_loss(
+    A: Any, U: Any, V: Any, *, sample_weight: Any = None, feature_weight: Any = None
+) -> float:
     """‖A‖₁⁻¹ ‖A − U ∘ V‖₁: 0 is perfect, 1 is what empty factors reach (Sec. 4.2).
 
     For a matrix without ones: 0 when nothing is covered, else infinite.
     """
-    return _relative_loss(cover(A, U, V))
+    return _relative_loss(_counts(A, U, V, sample_weight, feature_weight))
 
 
-def similarity(A: Any, U: Any, V: Any) -> float:
+def similarity(
+    A: Any, U: Any, V: Any, *, sample_weight: Any = None, feature_weight: Any = None
+) -> float:
     """``1 − |A|⁻¹ ‖A − U ∘ V‖₁``: the share of cells that are right (Sec. 4.1).
 
     It is 1 for a matrix of which nothing is known.
     """
-    return _similarity(cover(A, U, V))
+    return _similarity(_counts(A, U, V, sample_weight, feature_weight))
 
 
-def recall(A: Any, U: Any, V: Any) -> float:
+def recall(
+    A: Any, U: Any, V: Any, *, sample_weight: Any = None, feature_weight: Any = None
+) -> float:
     """‖A‖₁⁻¹ ‖A ⊙ (U ∘ V)‖₁: the share of ones that are covered (Eq. recall).
 
     Given the noise-free truth A* in place of A, this is the paper's recall*. It is 1 for a matrix
     without ones.
     """
-    return _recall(cover(A, U, V))
+    return _recall(_counts(A, U, V, sample_weight, feature_weight))
 
 
 def measures(
-    A: Any, U: Any, V: Any, truth: Any = None, n_jobs: int | None = None
+    A: Any,
+    U: Any,
+    V: Any,
+    truth: Any = None,
+    n_jobs: int | None = None,
+    *,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
 ) -> dict[str, float]:
     """Compute all measures of a reconstruction at once.
 
@@ -73,6 +92,8 @@ def measures(
         missing in A only are counted, for the truth of what was not seen is known.
     n_jobs : int, optional
         Threads. All cores by default.
+    sample_weight, feature_weight : array-like of length n and m, optional
+        What each row and each column weighs; 1 by default.
 
     Returns
     -------
@@ -80,10 +101,25 @@ def measures(
         ``loss``, ``relative_loss``, ``similarity``, ``recall``, ``precision``, with ``truth`` also
         ``recall_star``.
     """
-    result = measures_of(cover(A, U, V, n_jobs))
+    weights = sample_weight, feature_weight
+    result = measures_of(_counts(A, U, V, *weights, n_jobs))
     if truth is not None:
-        result["recall_star"] = _recall(cover(truth, U, V, n_jobs))
+        result["recall_star"] = _recall(_counts(truth, U, V, *weights, n_jobs))
     return result
+
+
+def _counts(
+    A: Any,
+    U: Any,
+    V: Any,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
+    n_jobs: int | None = None,
+) -> Cover:
+    """Count what is covered, with weights if there are any."""
+    A = as_matrix(A)
+    lines = LineWeights.of(A.shape, sample_weight, feature_weight)
+    return weighted_cover(A, U, V, lines, n_jobs)
 
 
 def measures_of(counts: Cover) -> dict[str, float]:

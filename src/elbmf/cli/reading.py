@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 
 from elbmf.binarizers import Binarize, binarized, is_number, learns
-from elbmf.cli.flags.shared import reader_options
+from elbmf.cli.flags.shared import reader_options, weight_files
 from elbmf.errors import InputError, Setting
-from elbmf.io import FolderTable, LabelledMatrix, read, to_folder
+from elbmf.io import FolderTable, LabelledMatrix, read, read_weights, to_folder
 from elbmf.io.text.lines import shown
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
 from elbmf.utils.sizes import bytes_of
 
-__all__ = ["boolean", "learned_boolean", "other_columns", "read_matrix", "within_memory"]
+__all__ = [
+    "boolean",
+    "learned_boolean",
+    "line_weights",
+    "other_columns",
+    "read_matrix",
+    "within_memory",
+]
 
 _SHOWN = 3
 
@@ -83,6 +90,18 @@ def learned_boolean(
         raise InputError(f"{path}: ", *error.parts) from error
     limits = getattr(binarizer, "limits_", np.empty(0))
     return A, {"binarize_limits": limits.tolist()} if limits.size else {}
+
+
+def line_weights(args: argparse.Namespace, table: LabelledMatrix) -> dict[str, Any]:
+    """Return weights of the rows and columns of a matrix, as `fit` takes them, if any are given."""
+    labels = {
+        "sample_weight": ("row", table.row_labels),
+        "feature_weight": ("column", table.column_labels),
+    }
+    return {
+        name: read_weights(file, labels[name][1](), labels[name][0])
+        for name, file in weight_files(args).items()
+    }
 
 
 def _strangers(table: LabelledMatrix) -> str:

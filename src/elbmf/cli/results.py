@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
@@ -27,6 +29,7 @@ from elbmf.io import (
 from elbmf.io.files import reading, reason
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.constrained.search import describe_within
 from elbmf.utils.text import counted, number
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "RANKS",
     "FoundData",
     "aligned",
+    "described",
     "folder_of",
     "found_data",
     "labels_of_rows",
@@ -246,6 +250,17 @@ def _of_known_columns(
     kept = np.delete(np.arange(len(names)), unknown)
     values = sparse.csr_array(sparse.csc_array(table.values)[:, kept])
     return LabelledMatrix(values, table.row_names, [names[at] for at in kept])
+
+
+def described(
+    A: BooleanMatrix, model: SavedModel, weights: dict[str, Any], n_jobs: int | None
+) -> NDArray[np.bool_]:
+    """Describe rows by the components of a model, where columns may be weighted."""
+    V = model.V.toarray()
+    columns = LineWeights.of(A.shape, None, weights.get("feature_weight"))
+    if columns is not None:
+        A, V = columns.repeat(A), columns.spread_columns(V)
+    return describe_within(A, V, model.weights(A.shape), model.most_per_row, n_jobs)
 
 
 def lines_of(

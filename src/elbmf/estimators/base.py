@@ -6,7 +6,7 @@ A method itself only factorizes.
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from inspect import signature
 from numbers import Integral, Real
@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
@@ -116,7 +117,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     n_components_ : int
         Components that cover anything: as a rule all, unless fewer already leave no error.
     reconstruction_err_ : int
-        ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing.
+        ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing; with weights of
+        rows or columns what these cells weigh, a float unless all weights are whole numbers.
     n_iter_ : int
         Iterations done.
     stop_reason_ : str
@@ -129,6 +131,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         two kinds of error are weighed differently. Empty where the rank was chosen along a path.
     run_losses_ : list of int
         What each run led to; empty where there are none to tell.
+    line_weights_ : LineWeights or None
+        Weights of rows and columns, where there were any. What is told of the way of such a fit,
+        such as ``stages_`` and bounds, is of copies of the lines.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
@@ -163,7 +168,14 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         """Factorize a validated matrix."""
 
-    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+    ) -> Self:
         """Learn the components of X.
 
         Parameters
@@ -175,16 +187,31 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             0/1 mask of more missing entries; what X holds there is ignored. A sparse X has its
             missing entries either here or as stored NaN.
+        sample_weight, feature_weight : array-like of length n_samples and n_features, optional
+            What each row and each column weighs, numbers from 0 on; 1 by default. A wrong cell
+            costs the weight of its row times that of its column: a row of weight 3 is as good as
+            three such rows. The fit takes so many copies of it, exactly if the weights are whole
+            numbers of at most 32 on average, or in the ratio of such; else, they are rounded, and
+            a warning says so. A row of weight 0 is left out, and described by the components
+            afterwards; a column of weight 0 is in no component. What ``binarize`` learns, it learns
+            from X as it is.
         """
-        self.fit_transform(X, missing=missing)
+        self.fit_transform(X, None, missing, sample_weight, feature_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, missing: Any = None) -> Bools:
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+    ) -> Bools:
         """Learn the components of X and return the components of each of its rows.
 
         Parameters
         ----------
-        X, y, missing
+        X, y, missing, sample_weight, feature_weight
             As for `fit`.
 
         Returns
@@ -193,13 +220,17 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._validate_params()
         seed = seed_of(self.random_state)
-        with self._lend(self._read(X, missing, reset=True)) as A:
+        with ExitStack() as lending:
+            A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
+            lines = self._line_weights(read, sample_weight, feature_weight)
+            if lines is not None:
+                A = lending.enter_context(self._lend(lines.repeat(read)))
             if self.n_components == "auto":
                 fitted = at_best_rank(self, A, seed)
             else:
                 self._warn_if_too_many(A)
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
-            self._store(A, fitted)
+            self._store(A, fitted, lines, read)
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return self.membership_.copy()
@@ -216,9 +247,34 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"matrix can need: {shorter} components already give an exact factorization."
             )
 
-    def _store(self, A: BooleanMatrix, fitted: FittedFactors) -> None:
+    def _line_weights(
+        self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any
+    ) -> LineWeights | None:
+        """Read weights for a fit, and say what cannot be done with them."""
+        lines = LineWeights.of(A.shape, sample_weight, feature_weight)
+        if lines is None:
+            return None
+        if not isinstance(getattr(self, "init", ""), str):
+            raise InputError(
+                "With weights of rows or columns, a fit cannot start from factors of your own; got "
+                "init=(U, V). Set init to 'auto', 'svd' or 'random', or leave the weights out."
+            )
+        for said in lines.roundings():
+            warn_caller(said)
+        return lines
+
+    def _store(
+        self,
+        A: BooleanMatrix,  # What was fitted
+        fitted: FittedFactors,
+        lines: LineWeights | None = None,
+        original: BooleanMatrix | None = None,  # Whose lines A has copies of, if they are weighted
+    ) -> None:
         """Set the attributes that fitting leaves."""
         fitted = self._arranged(A, fitted)
+        self.line_weights_ = lines
+        if lines is not None and original is not None:
+            fitted, A = self._joined(A, fitted, lines, original), original
         self.components_ = fitted.V
         self.membership_ = fitted.U
         self.n_components_ = int((fitted.U.any(axis=0) & fitted.V.any(axis=1)).sum())
@@ -227,9 +283,25 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.history_ = fitted.history
         self.stages_ = fitted.stages
         self.run_losses_ = fitted.run_losses
-        self.reconstruction_err_ = cover(A, fitted.U, fitted.V, self._threads).loss
+        counts = weighted_cover(A, fitted.U, fitted.V, lines, self._threads)
+        self.reconstruction_err_ = counts.loss
         for attribute in _OF_A_STREAM:
             self.__dict__.pop(attribute, None)
+
+    def _joined(
+        self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix
+    ) -> FittedFactors:
+        """Make factors of a matrix of those of the copies of its lines."""
+        weights = self._weights(A.shape)
+        copies = fitted.U, fitted.V
+        U, V = fitted.U, fitted.V = lines.join(A, *copies, weights)
+        if fitted.stages and not all(map(np.array_equal, copies, lines.spread(U, V))):
+            cost = cover(A, *lines.spread(U, V), self._threads).cost(weights)
+            fitted.stages["joined copies"] = cost
+        if lines.rows is not None and not lines.rows.all():
+            described = self._describe(original, V, lines.of_columns)
+            fitted.U = np.where((lines.rows == 0)[:, None], described, U)
+        return fitted
 
     def _tell(self, report: FitProgress) -> bool:
         """Tell the callback how far the fit is; return whether it wants it to end."""
@@ -269,7 +341,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         refit = Refit(self, A)
         return Stepper(refit, lambda: refit.n_iter)
 
-    def transform(self, X: Any, missing: Any = None) -> Bools:
+    def transform(self, X: Any, missing: Any = None, feature_weight: Any = None) -> Bools:
         """Describe rows, seen or unseen, by the components learned.
 
         Each row gets the components that lower its own loss most: of all subsets, where these are
@@ -281,6 +353,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             As for `fit`.
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             As for `fit`.
+        feature_weight : array-like of length n_features, optional
+            What each column weighs in the loss of a row, as for `fit`; 1 by default, whatever it
+            was in the fit.
 
         Returns
         -------
@@ -288,7 +363,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self, "components_")
         with self._lend(self._read(X, missing, reset=False)) as A:
-            return self._describe(A)
+            columns = LineWeights.of(A.shape, None, feature_weight)
+            return self._describe(A, self.components_, columns)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components.
@@ -305,15 +381,31 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self, "components_")
         return boolean_product(X, self.components_, self._threads)
 
-    def score(self, X: Any, y: Any = None, missing: Any = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+    ) -> float:
         """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach.
 
-        Missing entries, given as for `fit`, count for nothing.
+        Missing entries, given as for `fit`, count for nothing. Rows and columns count as the
+        weights say that are given here; 1 each by default, whatever they were in the fit.
         """
         check_is_fitted(self, "components_")
         with self._lend(self._read(X, missing, reset=False)) as A:
-            U = self._describe(A)
-            return 1 - measures(A, U, self.components_, n_jobs=self._threads)["relative_loss"]
+            U = self._describe(A, self.components_, LineWeights.of(A.shape, None, feature_weight))
+            found = measures(
+                A,
+                U,
+                self.components_,
+                n_jobs=self._threads,
+                sample_weight=sample_weight,
+                feature_weight=feature_weight,
+            )
+            return 1 - found["relative_loss"]
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -321,9 +413,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if isinstance(self.n_components, bool):
             raise InputError(f"n_components must be a number; got {self.n_components}.")
 
-    def _describe(self, A: BooleanMatrix) -> Bools:
-        """Return the components of each row."""
-        return describe(A, self.components_, self._weights(A.shape), self._threads)
+    def _describe(self, A: BooleanMatrix, V: Bools, columns: LineWeights | None) -> Bools:
+        """Return the components of each row, where columns may be weighted."""
+        if columns is not None:
+            A, V = columns.repeat(A), columns.spread_columns(V)
+        return describe(A, V, self._weights(A.shape), self._threads)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         """Return what the two kinds of error cost, on a matrix of that shape."""

@@ -12,17 +12,13 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.fitted import FittedFactors
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.product import Bools, boolean_product
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
-from elbmf.search.constrained.constraints import (
-    Constraints,
-    FixedComponents,
-    conflict,
-    fixed_components,
-)
+from elbmf.search.constrained.constraints import Constraints, conflict, fixed_components
 from elbmf.search.constrained.search import (
     ConstrainedSearch,
     describe_within,
@@ -169,10 +165,41 @@ class ConstraintParameters:
             self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True).saved
         return fitted
 
-    def _describe(self: Any, A: Any) -> Bools:
+    def _describe(self: Any, A: Any, V: Bools, columns: LineWeights | None) -> Bools:
         """Return the components of each row, no more than it may have."""
+        if columns is not None:
+            A, V = columns.repeat(A), columns.spread_columns(V)
         weights, most = self._weights(A.shape), self.max_components_per_row
-        return describe_within(A, self.components_, weights, most, self._threads)
+        return describe_within(A, V, weights, most, self._threads)
+
+    # --- weights of lines: limits count lines, not their copies ---
+
+    def _line_weights(self: Any, A: BooleanMatrix, *given: Any) -> LineWeights | None:
+        lines: LineWeights | None = super()._line_weights(A, *given)  # type: ignore[misc]
+        self._weighted = None if lines is None else (lines, A)
+        if lines is not None and self._is_constrained:
+            for name, copies in (("sample_weight", lines.rows), ("feature_weight", lines.columns)):
+                if copies is not None and not copies.all():
+                    raise InputError(
+                        Setting(name), " must be above 0 where components are constrained: what "
+                        f"counts for nothing is line {int(copies.argmin())}. Leave it out of the "
+                        "data, or give it a small weight."
+                    )  # fmt: skip
+        return lines
+
+    @property
+    def _lines(self) -> LineWeights | None:
+        """What the lines weigh of which the data of the fit has copies."""
+        weighted: Any = getattr(self, "_weighted", None)
+        return None if weighted is None else weighted[0]
+
+    def _original(self: Any, A: BooleanMatrix) -> BooleanMatrix:
+        """Return the data without copies."""
+        return A if self._lines is None else self._weighted[1]
+
+    def _store(self, *given: Any) -> None:
+        super()._store(*given)  # type: ignore[misc]
+        self.__dict__.pop("_weighted", None)
 
 
 CONSTRAINTS = tuple(field.name for field in fields(ConstraintParameters))
@@ -180,34 +207,43 @@ CONSTRAINTS = tuple(field.name for field in fields(ConstraintParameters))
 
 
 def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
-    """Fit as if there were no constraints, around what is fixed, and search on from there."""
-    began, k = time.perf_counter(), model._rank
-    constraints, weights = model._constraints(A, k), model._weights(A.shape)
+    """Fit as if there were no constraints, and search on from there.
+
+    Where lines are weighted, the data has copies of them, but the search that follows has not.
+    """
+    began, k, lines = time.perf_counter(), model._rank, model._lines
+    original, weights = model._original(A), model._weights(A.shape)
+    constraints = model._constraints(original, k)
+    local = LocalSearch(original, weights, model._threads)
+    plain, data, rest = copy.copy(model), A, k
     fixed = constraints.fixed
-    plain = copy.copy(model)
-    # Only where the rows of fixed components are fixed, too, is it known what they leave to others.
-    rest = k - constraints.n_fixed if fixed is not None and fixed.U is not None else k
+    if fixed is not None and fixed.U is not None:
+        # What they cover counts for nothing any more.
+        factors = (fixed.U, fixed.V) if lines is None else lines.spread(fixed.U, fixed.V)
+        data = BooleanMatrix.from_array(A, missing=boolean_product(*factors, model._threads))
+        rest -= constraints.n_fixed
     plain.set_params(**dict.fromkeys(CONSTRAINTS), n_components=rest)
     deadline = np.inf
     if model.time_limit is not None:
         deadline = began + model.time_limit
         plain.time_limit = (1 - TUNING.share_of_constraints) * model.time_limit
-    local = LocalSearch(A, weights, model._threads)
-    if plain.n_components:
-        fitted = plain._found(_around(constraints.fixed, local), generator)
-    else:
-        n, m = A.shape
-        fitted = FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
-    if constraints.n_fixed:
-        fitted.bound = 0  # It was that of the rest.
+    n, m = A.shape
+    fitted = FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
+    if rest:
+        fitted = plain._found(data, generator)
+    if fixed is not None:
+        fitted.bound = 0  # It was that of others.
+    found = (fitted.U, fitted.V)
+    if lines is not None:
+        found = lines.join(A, *found, weights)
     share = TUNING.share_of_constraints * model._search_work(A)
     work = 0.0 if fitted.was_stopped else np.inf if model.time_limit is not None else share
     seed = int(generator.integers(1 << 62))
 
     def kept(constraints: Constraints) -> tuple[Bools, Bools]:
         with Alarm(deadline) as alarm:
-            search = ConstrainedSearch(A, weights, constraints, alarm=alarm)
-            start = with_fixed(local, constraints.fixed, fitted.U, fitted.V)
+            search = ConstrainedSearch(original, weights, constraints, lines, alarm)
+            start = with_fixed(local, constraints.fixed, *found)
             return search.improve(*start, k, seed, work)
 
     U, V = kept(constraints)
@@ -216,22 +252,14 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
         row, column = lacking[0]
 
         def met(others: Constraints) -> bool:
-            return not len(others.uncovered(*kept(others)))
+            return not len(constraints.uncovered(*kept(others)))
 
         why = f"no component was found to cover row {row}, column {column}"
         raise unmet(constraints, Setting("required_cells"), why, met)
-    fitted.U, fitted.V = U, V
-    fitted.cost = cover(A, U, V, model._threads).cost(weights)
+    fitted.U, fitted.V = (U, V) if lines is None else lines.spread(U, V)
+    fitted.cost = cover(A, fitted.U, fitted.V, model._threads).cost(weights)
     fitted.stages["constraints"] = fitted.cost
     return fitted
-
-
-def _around(fixed: FixedComponents | None, local: LocalSearch) -> BooleanMatrix:
-    """Return the data without what fixed components cover: it counts for nothing any more."""
-    if fixed is None or fixed.U is None:
-        return local.A
-    covered = boolean_product(fixed.U, fixed.V, local.n_jobs)
-    return BooleanMatrix.from_array(local.A, missing=covered)
 
 
 def unmet(

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.coverage import Weights
+from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
@@ -41,7 +42,7 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
     Parameters
     ----------
     max_loss : int, default=0
-        Wrong cells that are allowed.
+        Wrong cells that are allowed; with weights of rows or columns, what they may weigh.
     extra_weight : float, default=inf
         What a covered zero costs, when an uncovered one costs 1. With infinity no zero is covered,
         whatever ``max_loss`` is.
@@ -152,17 +153,20 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
         alarm: Alarm,
     ) -> tuple[Bools, Bools]:
         """Return the fewest components that keep to the constraints."""
-        constraints, weights = self._constraints(A, None), self._weights(A.shape)
+        weights, lines = self._weights(A.shape), self._lines
+        if lines is not None:
+            (U, V), A = lines.join(A, U, V, weights), self._original(A)
+        constraints = self._constraints(A, None)
         seed, n_fixed = int(generator.integers(1 << 62)), constraints.n_fixed
 
         local = LocalSearch(A, weights, self._threads)
 
         def enough(U: Bools, V: Bools) -> bool:
-            few = cover(A, U, V, self._threads).loss <= self.max_loss
+            few = weighted_cover(A, U, V, lines, self._threads).loss <= self.max_loss
             return few and not len(constraints.uncovered(U, V))
 
         def covered(constraints: Constraints) -> tuple[Bools, Bools] | None:
-            search = ConstrainedSearch(A, weights, constraints)
+            search = ConstrainedSearch(A, weights, constraints, lines)
             start = with_fixed(local, constraints.fixed, U, V)
             most = self.max_loss
             return cover_within(A, search, *start, constraints.n_fixed, most, enough, seed)
@@ -176,8 +180,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             why = "no components were found that leave so few wrong cells"
             raise unmet(constraints, Setting("max_loss", self.max_loss), why, met)
         if rounds.reason:
-            return found
-        search = ConstrainedSearch(A, weights, constraints, alarm=alarm)
+            return found if lines is None else lines.spread(*found)
+        search = ConstrainedSearch(A, weights, constraints, lines, alarm)
 
         def tell(size: int, share: float) -> bool:
             return rounds.tell(size, at_least, share)
@@ -196,7 +200,20 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             lambda: alarm.rung,
         )
         rounds.reason = rounds.reason or "interrupted" * interrupted
-        return U, V
+        return (U, V) if lines is None else lines.spread(U, V)
+
+    def _line_weights(
+        self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any
+    ) -> LineWeights | None:
+        lines = super()._line_weights(A, sample_weight, feature_weight)
+        if self.max_loss and lines is not None and not lines.are_copies:
+            raise InputError(
+                "With ",
+                Setting("max_loss", self.max_loss),
+                ", weights of rows and columns must be whole numbers, on average 32 at most, so "
+                "that it is known what is allowed. Round them first.",
+            )
+        return lines
 
     def _at_least(self, search: CoverSearch, A: BooleanMatrix) -> int:
         """Return how many components it takes with wrong cells.

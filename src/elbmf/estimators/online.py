@@ -20,6 +20,7 @@ _OF_A_FIT = (
     "history_",
     "stages_",
     "run_losses_",
+    "line_weights_",
     "bits_saved_",
 )
 

@@ -23,7 +23,8 @@ def proof(info: ModelInfo, n_components: int) -> str:
     if info.cost_at_least is None or not info.stages:
         return ""
     weight = info.parameters.get("extra_weight", 1)
-    return loss_proof(info.cost_at_least, info.stages[-1].cost, n_components, float(weight))
+    costs = info.cost_at_least, info.stages[-1].cost
+    return loss_proof(*costs, n_components, float(weight), weighted=info.weighted is not None)
 
 
 def loss_proof(
@@ -32,10 +33,12 @@ def loss_proof(
     n_components: int,
     extra_weight: float = 1.0,  # What a covered zero costs, when an uncovered one costs 1
     this: str = "this one",  # What it is called
+    *,
+    weighted: bool = False,  # Whether cells count by the weights of their rows and columns
 ) -> str:
     """Say what no factorization with so many components undercuts."""
     components = counted(n_components, "component")
-    if extra_weight in (1, math.inf):
+    if extra_weight in (1, math.inf) and not weighted:
         below = " that covers no zero" if extra_weight == math.inf else ""
         wrong = "wrong cell" if least == 1 else "wrong cells"
         claim = f"no factorization with {components}{below} has fewer than {number(least)} {wrong}"

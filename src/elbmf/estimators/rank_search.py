@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
@@ -49,6 +50,8 @@ class _Found(NamedTuple):
     method: BooleanFactorizer
     A: BooleanMatrix
     factors: dict[int, Factors]
+    lines: LineWeights | None
+    original: BooleanMatrix  # Whose lines A has copies of, if they are weighted
 
 
 @estimator
@@ -99,7 +102,8 @@ default="mdl"
     -----
     Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the ranks finished
     so far; another `fit` of the same data goes on from there. A fitted search keeps the data and
-    the best factors of each rank, for `model`.
+    the best factors of each rank, for `model`. With weights of rows or columns, the table is of the
+    data with copies of its lines, see `ELBMF.fit`.
 
     Examples
     --------
@@ -128,12 +132,19 @@ default="mdl"
     checkpoint: Any = None
     callback: Callable[[RankProgress], Any] | None = None
 
-    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+    ) -> Self:
         """Search the ranks of X.
 
         Parameters
         ----------
-        X, y, missing
+        X, y, missing, sample_weight, feature_weight
             As for the method's own ``fit``.
         """
         self._validate_params()
@@ -144,7 +155,10 @@ default="mdl"
             )
         method.n_components = 1
         method._validate_params()
-        A = method._read(X, missing, reset=True)
+        A = read = method._read(X, missing, reset=True)
+        lines = method._line_weights(read, sample_weight, feature_weight)
+        if lines is not None:
+            A = lines.repeat(read)
         self.n_features_in_ = method.n_features_in_
         seed, finished = self._finished(method, A)
 
@@ -155,7 +169,9 @@ default="mdl"
 
         path, hidden = path_of(A, finished["all"], self.callback), None
         if self.holdout is not None:
-            masked = _with_hidden(A, self.holdout, seed)
+            # A cell that is hidden is hidden in all copies of its row or column.
+            masked = _with_hidden(read, self.holdout, seed)
+            masked = masked if lines is None else lines.repeat(masked)
             hidden = path_of(masked, finished["hidden"], self._observe_held_out)
         try:
             self._walk(path)
@@ -164,7 +180,7 @@ default="mdl"
                 path.look_at(_best_held_out(A, hidden))
         finally:
             if len(path.ranks) > 1:
-                self._conclude(method, path, hidden)
+                self._conclude(method, path, hidden, lines, read)
         # Only a search that was interrupted goes on.
         self.__dict__.pop("_memory", None)
         return self
@@ -224,7 +240,14 @@ default="mdl"
         self.random_state_ = given if drawn is None else drawn
         return seed if drawn is None else seed_of(drawn), finished
 
-    def _conclude(self, method: BooleanFactorizer, path: RankPath, hidden: RankPath | None) -> None:
+    def _conclude(
+        self,
+        method: BooleanFactorizer,
+        path: RankPath,
+        hidden: RankPath | None,
+        lines: LineWeights | None,
+        original: BooleanMatrix,
+    ) -> None:
         """Make tables and choices of what is there."""
         losses = np.array([path.counts(rank).errors for rank in path.ranks])
         table: dict[str, NDArray[Any]] = {
@@ -239,7 +262,8 @@ default="mdl"
             table[HELD_OUT] = np.array([wrong.get(rank, np.nan) for rank in path.ranks])
             choices[HELD_OUT] = _best_held_out(path.A, hidden)
         # What `model` needs to make an estimator of any rank, and no more.
-        self._found = _Found(method, path.A, {rank: path.factors[rank] for rank in path.ranks})
+        factors = {rank: path.factors[rank] for rank in path.ranks}
+        self._found = _Found(method, path.A, factors, lines, original)
         self.table_, self.choices_ = table, choices
         self.n_components_ = choices.get(self.criterion, choices["mdl"])
         self.best_estimator_ = self.model(max(self.n_components_, min(path.ranks[1:])))
@@ -253,7 +277,7 @@ default="mdl"
             The rank.
         """
         check_is_fitted(self, "table_")
-        method, A, factors = self._found
+        method, A, factors, lines, original = self._found
         if n_components not in factors or not n_components:
             looked_at = ", ".join(str(rank) for rank in factors if rank)
             raise InputError(
@@ -263,23 +287,33 @@ default="mdl"
         model = copy.copy(method)
         model.n_components = n_components
         U, V, _ = factors[n_components]
-        model._store(A, FittedFactors(U, V, 0, "rank chosen", self.table_))
+        fitted = FittedFactors(U, V, 0, "rank chosen", self.table_)
+        model._store(A, fitted, lines, original)
         return model
 
-    def transform(self, X: Any, missing: Any = None) -> NDArray[np.bool_]:
+    def transform(
+        self, X: Any, missing: Any = None, feature_weight: Any = None
+    ) -> NDArray[np.bool_]:
         """Describe rows by the components of the rank that is chosen."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.transform(X, missing)
+        return self.best_estimator_.transform(X, missing, feature_weight)
 
     def inverse_transform(self, X: Any) -> sparse.csr_array:
         """Boolean product of memberships with the components of the rank that is chosen."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.inverse_transform(X)
 
-    def score(self, X: Any, y: Any = None, missing: Any = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any = None,
+        missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+    ) -> float:
         """One minus the relative loss of the rank that is chosen."""
         check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.score(X, missing=missing)
+        return self.best_estimator_.score(X, None, missing, sample_weight, feature_weight)
 
 
 def _held_out_errors(A: BooleanMatrix, hidden: RankPath) -> dict[int, float]:

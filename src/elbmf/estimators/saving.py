@@ -16,7 +16,14 @@ from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.io.model import SavedModel
-from elbmf.io.model_info import DataInfo, ModelInfo, RankChoice, StageCost, StreamInfo
+from elbmf.io.model_info import (
+    DataInfo,
+    ModelInfo,
+    RankChoice,
+    StageCost,
+    StreamInfo,
+    WeightedInfo,
+)
 from elbmf.matrix.protocol import Matrix
 from elbmf.utils.machine import versions
 
@@ -105,16 +112,22 @@ def saved_model(
 
 def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
     """Note how the fit went."""
-    info.n_iter = estimator.n_iter_
-    info.stages = [StageCost(stage=name, cost=cost) for name, cost in estimator.stages_.items()]
-    info.run_losses = estimator.run_losses_ or [estimator.reconstruction_err_]
-    info.stop_reason = estimator.stop_reason_
-    info.history = {name: np.asarray(each).tolist() for name, each in estimator.history_.items()}
+    lines = getattr(estimator, "line_weights_", None)
+    if lines is not None:
+        info.weighted = WeightedInfo(sides=lines.sides, loss=estimator.reconstruction_err_)
     bound = int(getattr(estimator, "lower_bound_", 0))
     if hasattr(estimator, "proved_"):
         info.components_at_least = bound
-    elif bound:
-        info.cost_at_least = bound
+    # Where weights are no numbers of copies, what copies cost would only be taken for the loss.
+    if lines is None or lines.are_copies:
+        losses = estimator.run_losses_ or [estimator.reconstruction_err_]
+        info.run_losses = [int(loss) for loss in losses]
+        info.stages = [StageCost(stage=name, cost=cost) for name, cost in estimator.stages_.items()]
+        if bound and info.components_at_least is None:
+            info.cost_at_least = bound
+    info.n_iter = estimator.n_iter_
+    info.stop_reason = estimator.stop_reason_
+    info.history = {name: np.asarray(each).tolist() for name, each in estimator.history_.items()}
     if hasattr(estimator, "bits_saved_"):
         info.bits_saved = estimator.bits_saved_.tolist()
     if estimator.n_components == "auto" and "rank" in info.history:

@@ -3,7 +3,8 @@
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `to_folder` makes a matrix folder of a file that
 does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
-them to other systems; `read_gmt` and `read_labels` read what is known about columns and rows.
+them to other systems; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
+and rows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from elbmf.io.export import export_result
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.formats.format import Format
 from elbmf.io.formats.matrix_folder import FolderTable, boolean_values, is_matrix_folder
-from elbmf.io.known import read_gmt, read_labels
+from elbmf.io.known import read_gmt, read_labels, read_weights
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.io.read_write import read, write
@@ -37,6 +38,7 @@ __all__ = [
     "read",
     "read_gmt",
     "read_labels",
+    "read_weights",
     "save_model",
     "to_folder",
     "write",

@@ -1,21 +1,27 @@
-"""What is known of rows and columns: tables of labels, and sets of genes in the GMT format.
+"""What is known of rows and columns: labels, weights, and sets of genes in the GMT format.
 
 A table of labels has a header, and for each row of a matrix its name and what is known about it. A
-line of a GMT file, as of MSigDB, has a name, a description and members, separated by tabs.
+table of weights has two columns, names of rows or columns and numbers. A line of a GMT file, as of
+MSigDB, has a name, a description and members, separated by tabs.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
+from elbmf.io.matching import first_few, unknown_lines
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText
 
-__all__ = ["read_gmt", "read_labels"]
+__all__ = ["read_gmt", "read_labels", "read_weights"]
 
 
 def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
@@ -129,6 +135,64 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
         title: dict(zip(names, column, strict=True))
         for title, column in zip(header[1:], columns, strict=True)
     }
+
+
+def read_weights(
+    path: str | os.PathLike[str], names: Sequence[str], noun: str = "row"
+) -> NDArray[np.float64]:
+    """Read weights of rows or columns from a delimited text file.
+
+    Parameters
+    ----------
+    path : path-like
+        A header, then in each line a name and a weight. It may be gzipped.
+    names : sequence of str
+        Names of the rows or columns of a matrix.
+    noun : str
+        What they are.
+
+    Returns
+    -------
+    ndarray of float64
+        The weight of each name; 1 for those that the file does not have.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is no such table, has a weight that is not a number of at least 0, or a name
+        that is none of those given.
+    """
+    found = read_labels(path)
+    title, *others = found
+    if others or _number(title) is not None:
+        came = f"the number {title}" if not others else f"{1 + len(found)} columns"
+        raise FileFormatError(
+            f"{path}, line 1: expected a header of two columns, names and weights, such as "
+            f"{noun},weight; found {came}. Add the header, and leave other columns out."
+        )
+    by_name = {name: (_number(text), text) for name, text in found[title].items()}
+    for name, (weight, text) in by_name.items():
+        if weight is None or not 0 <= weight < np.inf:
+            raise FileFormatError(
+                f"{path}: the weight of {name!r} must be a number of at least 0, found {text!r}. "
+                f"A weight of 0 leaves a {noun} out."
+            )
+    given = list(by_name)
+    unknown = [given[at] for at in unknown_lines(given, names)]
+    if unknown:
+        raise FileFormatError(
+            f"{path}: the matrix has no {noun} {first_few(unknown)}. Its {noun}s are called "
+            f"{first_few(names)}. Correct the name or leave the line out."
+        )
+    weights = [by_name[name][0] if name in by_name else 1 for name in names]
+    return np.array(weights, dtype=np.float64)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _checked_header(source: Path, fields: list[str]) -> list[str]:

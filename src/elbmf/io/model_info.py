@@ -15,7 +15,15 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from elbmf.errors import InputError
 
-__all__ = ["DataInfo", "ModelInfo", "Notes", "RankChoice", "StageCost", "StreamInfo"]
+__all__ = [
+    "DataInfo",
+    "ModelInfo",
+    "Notes",
+    "RankChoice",
+    "StageCost",
+    "StreamInfo",
+    "WeightedInfo",
+]
 
 _OTHER = "other"
 
@@ -122,6 +130,22 @@ class StageCost(Notes):
 
 
 @dataclass
+class WeightedInfo(Notes):
+    """What a fit made of weights of rows or columns.
+
+    Parameters
+    ----------
+    sides : sequence of str
+        Which lines had weights: ``"rows"``, ``"columns"`` or both.
+    loss : float
+        What the wrong cells weigh.
+    """
+
+    sides: Sequence[str]
+    loss: float
+
+
+@dataclass
 class ModelInfo(Notes):
     """All that is noted of a model.
 
@@ -137,7 +161,9 @@ class ModelInfo(Notes):
         Which data.
     measures : dict
         How well the factors fit it, by the names of `elbmf.boolean.metrics.measures`; None where a
-        measure is not finite.
+        measure is not finite. Every cell counts once.
+    weighted : WeightedInfo, optional
+        What the loss is by the weights of rows and columns, where the fit had any.
     n_components_used : int, optional
         Components that cover anything.
     bits_saved : sequence of float
@@ -183,6 +209,7 @@ class ModelInfo(Notes):
     seed: int | str | None = None
     data: DataInfo = field(default_factory=DataInfo)
     measures: dict[str, float | None] = field(default_factory=dict)
+    weighted: WeightedInfo | None = None
     n_components_used: int | None = None
     bits_saved: Sequence[float] = ()
     rank_search: RankChoice | None = None

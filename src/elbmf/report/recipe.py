@@ -21,6 +21,10 @@ from elbmf.utils.text import number, shortened
 __all__ = ["recipe_of", "trace_of"]
 
 
+# What a fit is given where it had weights.
+_WEIGHTS = {"rows": "sample_weight=row_weights", "columns": "feature_weight=column_weights"}
+
+
 def recipe_of(info: ModelInfo, limits: Limits) -> Recipe:
     """Say what makes a result again, from the notes of its model."""
     seed = info.parameters.get("random_state") if info.seed is None else info.seed
@@ -89,7 +93,8 @@ def _code(info: ModelInfo) -> str | None:
             return None
         arguments.append(f"{name}={shown}")
     head = "\n".join(imports)
-    return f"{head}\n\nmodel = {known.__name__}({', '.join(arguments)}).fit(X)"
+    given = ["X", *(_WEIGHTS[side] for side in (info.weighted.sides if info.weighted else ()))]
+    return f"{head}\n\nmodel = {known.__name__}({', '.join(arguments)}).fit({', '.join(given)})"
 
 
 def trace_of(info: ModelInfo, limits: Limits) -> Trace | None:

@@ -18,7 +18,7 @@ from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import short_numbers
-from elbmf.utils.text import NO_ZEROS, counted, number, percent, shortened, without_zeros
+from elbmf.utils.text import NO_ZEROS, amount, counted, number, percent, shortened, without_zeros
 
 __all__ = ["summary_of"]
 
@@ -69,6 +69,7 @@ def summary_of(
     made["sentences"] = [
         *_what(facts, made),
         *_how_well(made),
+        *_weighted(info),
         *_proved(facts, made),
         *_left_out(facts),
         *_kept(facts, kept),
@@ -147,6 +148,17 @@ def _how_well(made: Summary) -> list[str]:
             f"missed, {_are(made['extra'], 'zero')} covered."
         )
     return sentences
+
+
+def _weighted(info: ModelInfo) -> list[str]:
+    """Say what the loss is by the weights of the fit, unlike all other figures."""
+    if info.weighted is None:
+        return []
+    lines, loss = " and ".join(info.weighted.sides), amount(info.weighted.loss)
+    return [
+        f"The fit had weights of {lines}, by which the wrong cells weigh {loss}. Here, every cell "
+        "counts once."
+    ]
 
 
 def _proved(facts: Facts, made: Summary) -> list[str]:

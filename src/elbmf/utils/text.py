@@ -2,6 +2,7 @@
 
 __all__ = [
     "NO_ZEROS",
+    "amount",
     "counted",
     "number",
     "percent",
@@ -21,6 +22,11 @@ NO_ZEROS = (
 def number(count: int) -> str:
     """Write a whole number in groups of three digits."""
     return f"{count:,}"
+
+
+def amount(value: float) -> str:
+    """Write a sum of weights, which may be a fraction."""
+    return number(value) if isinstance(value, int) else f"{value:,.6g}"
 
 
 def share(value: float | None) -> str:

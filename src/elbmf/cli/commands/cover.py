@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import add_parameters
-from elbmf.cli.flags.shared import add_matrix, add_reader_options, add_saving
+from elbmf.cli.flags.shared import add_line_weights, add_matrix, add_reader_options, add_saving
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_matrix(parser)
     add_parameters(parser, "cover")
     add_saving(parser)
+    add_line_weights(parser, rarely=True)
     add_reader_options(parser)
     # What only other fits can do.
     parser.set_defaults(method="cover", stream=False, resume=False, scheduler=None)

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import add_method
-from elbmf.cli.flags.shared import add_matrix, add_reader_options, add_saving, at_least_one
+from elbmf.cli.flags.shared import (
+    add_line_weights,
+    add_matrix,
+    add_reader_options,
+    add_saving,
+    at_least_one,
+)
 from elbmf.cli.parser import rare
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -33,6 +39,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_matrix(parser)
     add_method(parser, arguments)
     add_saving(parser)
+    add_line_weights(parser, rarely=True)
     _add_rare(parser)
     add_reader_options(parser)
 

@@ -9,6 +9,7 @@ from elbmf.cli.flags.parameters import add_flags, given, parameters_of
 from elbmf.cli.flags.shared import (
     FIND,
     OUTPUT,
+    add_line_weights,
     add_matrix,
     add_reader_options,
     add_report,
@@ -51,6 +52,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_report(parser)
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     group.add_argument("--overwrite", action="store_true", help="start anew, replace what is there")
+    add_line_weights(parser, rarely=True)
     add_reader_options(parser)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import (
     add_binarize,
+    add_line_weights,
     add_n_jobs,
     add_reader_options,
     add_result,
@@ -25,7 +26,8 @@ examples:
   elbmf score result noisy.csv --truth noise-free.csv --json
 
 A matrix with the rows of the result is compared with it as it is; other rows are first described
-by its components, as 'elbmf transform' does."""
+by its components, as 'elbmf transform' does.
+With weights, a wrong cell counts the weight of its row times that of its column."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -34,6 +36,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_result(parser, "the matrix to compare it with")
     parser.add_argument("--truth", metavar="FILE", help="the noise-free matrix, for recall*")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_line_weights(parser)
     add_unknown(parser)
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
@@ -44,12 +47,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
     from elbmf.binarizers import learns
     from elbmf.boolean.metrics import measures
-    from elbmf.cli.reading import boolean, read_matrix
-    from elbmf.cli.results import aligned, load, with_data
+    from elbmf.cli.reading import boolean, line_weights, read_matrix
+    from elbmf.cli.results import aligned, described, load, with_data
     from elbmf.cli.text.model import measures_table
     from elbmf.cli.text.tables import figures
     from elbmf.estimators.saving import data_notes
-    from elbmf.search.constrained.search import describe_within
 
     model = load(args.result)
     A, table, path = with_data(model, args, console)
@@ -65,18 +67,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
     reason = _other_rows(table, model)
     if reason:
         console.note(f"{path}: {reason} Its rows are described by the components first.")
-        weights, most = model.weights(A.shape), model.most_per_row
-        U = describe_within(A, model.V, weights, most, args.n_jobs)
-    else:
-        U = model.U
-    values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs)
+    weights = line_weights(args, table)
+    U = described(A, model, weights, args.n_jobs) if reason else model.U
+    values = measures(A, U, model.V, truth=truth, n_jobs=args.n_jobs, **weights)
     if args.json:
         data = data_notes(str(path), A)
         console.result_json(
             {"result": args.result, "data": data, "transformed": bool(reason), "measures": values}
         )
     else:
-        console.result(figures(measures_table(values, A.ones)))
+        console.result(figures(measures_table(values, None if weights else A.ones)))
     return 0
 
 

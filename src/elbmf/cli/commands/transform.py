@@ -7,6 +7,7 @@ from pathlib import Path
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import (
     add_binarize,
+    add_line_weights,
     add_n_jobs,
     add_reader_options,
     add_result,
@@ -35,6 +36,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         metavar="FILE",
         help="where to write the memberships, format by suffix (default: stdout, as tsv)",
     )
+    add_line_weights(parser, "column")
     add_unknown(parser)
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
@@ -43,21 +45,21 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, describe, write."""
-    from elbmf.cli.results import folder_of, load, with_data
+    from elbmf.cli.reading import line_weights
+    from elbmf.cli.results import described, folder_of, load, with_data
     from elbmf.cli.writing import check_other_file, writable_format
     from elbmf.io import MODEL_FILES, LabelledMatrix, write
-    from elbmf.search.constrained.search import describe_within
 
     output = None if args.output in (None, "-") else Path(args.output)
     chosen = writable_format(output or Path("stdout.tsv"))
     made = [folder_of(args.result) / name for name in MODEL_FILES]
     if output is not None:
-        check_other_file(output, *([args.data] if args.data else []), *made)
+        check_other_file(output, *filter(None, [args.data, args.column_weights]), *made)
     model = load(args.result)
     A, table, path = with_data(model, args, console)
     if output is not None:
         check_other_file(output, path)
-    U = describe_within(A, model.V, model.weights(A.shape), model.most_per_row, args.n_jobs)
+    U = described(A, model, line_weights(args, table), args.n_jobs)
     names = [f"component_{index}" for index in range(model.shape[1])]
     memberships = LabelledMatrix(U, table.row_names, names)
     if output is None:

@@ -49,12 +49,14 @@ ALIASES = {
     "checkpoint_every": ("--checkpoint-every", "--every"),
     "fixed_components": ("--keep",),
     "forbidden_cells": ("--forbid",),
+    "feature_weight": ("--column-weights",),
     "max_components": ("--max",),
     "n_components": ("-k", "--n-components"),
     "n_jobs": ("-j", "--n-jobs"),
     "random_state": ("--seed", "--random-state"),
     "required_cells": ("--require",),
     "separate_columns": ("--separate",),
+    "sample_weight": ("--row-weights",),
 }
 """What parameters are also called on the command line and in configuration files."""
 

@@ -18,6 +18,7 @@ __all__ = [
     "add_binarize",
     "add_format_options",
     "add_label_column",
+    "add_line_weights",
     "add_matrix",
     "add_n_jobs",
     "add_name_matching",
@@ -31,6 +32,7 @@ __all__ = [
     "given_options",
     "group_of",
     "reader_options",
+    "weight_files",
 ]
 
 DATA, FIND, LOOK, OUTPUT = "data", "what to find", "how hard to look", "output"
@@ -167,6 +169,30 @@ def add_name_matching(parser: argparse.ArgumentParser) -> None:
         help="for sets, what comes from there on is no part of a column's name, e.g. '|' for "
         "TP53|7157",
     )
+
+
+def add_line_weights(
+    parser: argparse._ActionsContainer, *lines: Literal["row", "column"], rarely: bool = False
+) -> None:
+    """Add the flags that name tables of weights of rows, columns or both."""
+    for line in lines or ("row", "column"):
+        action = parser.add_argument(
+            f"--{line}-weights",
+            metavar="FILE",
+            help=f"table with a header, names of {line}s and their weights: a {line} of weight 3 "
+            f"counts as three such {line}s; those not named weigh 1",
+        )
+        if rarely:
+            rare(action)
+
+
+def weight_files(args: argparse.Namespace) -> dict[str, str]:
+    """Return the tables of weights that were given, by what a fit calls their weights."""
+    files = {
+        "sample_weight": getattr(args, "row_weights", None),
+        "feature_weight": getattr(args, "column_weights", None),
+    }
+    return {name: file for name, file in files.items() if file is not None}
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:

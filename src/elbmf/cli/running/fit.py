@@ -8,10 +8,11 @@ import logging
 import os
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,14 @@ from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import named
-from elbmf.cli.flags.shared import reader_options
+from elbmf.cli.flags.shared import reader_options, weight_files
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.reading import learned_boolean, within_memory
+from elbmf.cli.reading import learned_boolean, line_weights, within_memory
 from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.model import components, tell_fit
 from elbmf.cli.writing import check_folder, save
-from elbmf.errors import ClusterError, FileFormatError, InputError, MissingExtraError
+from elbmf.errors import ClusterError, FileFormatError, InputError, MissingExtraError, Setting
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.checkpoints import (
     DamagedCheckpointError,
@@ -65,9 +66,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     method, estimator, parameters = estimator_of(args)
     folder = Path(args.output)
     kept = _KeptFit(estimator, args)
-    check_folder(folder, args.data, overwrite=args.overwrite)
-    check_report(args, folder, args.data, *([args.config] if args.config else []))
+    weighted = weight_files(args)
+    inputs = [args.data, *weighted.values()]
+    check_folder(folder, *inputs, overwrite=args.overwrite)
+    check_report(args, folder, *inputs, *([args.config] if args.config else []))
     if args.stream:
+        for name in weighted:
+            raise InputError(
+                Setting(name),
+                " has no use for rows that pass by: weights take all of them at once. Leave it "
+                "out, or fit without --stream.",
+            )
         from elbmf.cli.running import stream  # which itself needs what is here
 
         return stream.run(estimator, method, args, console)
@@ -76,11 +85,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if without_zeros(A.ones, A.cells, A.n_missing):
             console.warn(NO_ZEROS)
         estimator.set_params(**constraints_of(args, table))
+        weights = line_weights(args, table)
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
             name = Path(args.data).name
             with kept.errors_in_flags():
-                model = fitted_model(estimator, method, A, table, name, console, interrupt)
+                model = fitted_model(estimator, method, A, table, name, console, interrupt, weights)
             seed = parameters.get("random_state")
             model.info = replace(
                 model.info,
@@ -163,10 +173,12 @@ def fitted_model(
     name: str,
     console: Console,
     interrupt: Interrupt,
+    weights: Mapping[str, Any] = MappingProxyType({}),
 ) -> SavedModel:
     """Fit an estimator to data that is binarized already, and return what to save.
 
-    The table is where the names are; a request of ``interrupt`` ends the fit early.
+    The table is where the names are; a request of ``interrupt`` ends the fit early. Weights are
+    those of rows and columns, by the names that ``fit`` has for them.
     """
     draw_seed(estimator)
     noted = noted_parameters(estimator)
@@ -179,7 +191,7 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
-    estimator.fit(A)
+    estimator.fit(A, **weights)
     seconds = time.perf_counter() - began
     console.status("")
     notes = {

@@ -17,9 +17,10 @@ from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import check_values, named
+from elbmf.cli.flags.shared import weight_files
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.reading import learned_boolean, read_matrix
+from elbmf.cli.reading import learned_boolean, line_weights, read_matrix
 from elbmf.cli.results import CHOSEN, RANKS
 from elbmf.cli.running.fit import command_line, whereabouts
 from elbmf.cli.running.page import check_report, make_report
@@ -57,6 +58,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     _check_outputs(folder, args)
     data = read_matrix(args.data, args)
     A, learned = learned_boolean(data, parameters.get("binarize"), args.data)
+    weights = line_weights(args, data)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     if args.overwrite:
         _clear(folder)
@@ -67,7 +69,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     estimator.set_params(binarize=None, callback=progress.rank_iteration)
     search.set_params(callback=progress.rank_step)
     began = time.perf_counter()
-    finished = _searched(search, A, folder)
+    finished = _searched(search, A, weights, folder)
     seconds = round(time.perf_counter() - began, 3)
     console.status("")
     if hasattr(search, "table_"):
@@ -131,7 +133,7 @@ def _check_asked(parameters: dict[str, Any]) -> None:
 
 def _check_outputs(folder: Path, args: argparse.Namespace) -> None:
     """Raise where what is found could not be saved."""
-    inputs = [args.data, *([args.config] if args.config else [])]
+    inputs = [args.data, *([args.config] if args.config else []), *weight_files(args).values()]
     steps = folder / _STEPS
     kept = [str(path.relative_to(folder)) for path in steps.rglob("*")] if steps.is_dir() else []
     models = [f"{CHOSEN}/{name}" for name in MODEL_FILES]
@@ -155,10 +157,10 @@ def _clear(folder: Path) -> None:
         (folder / CHOSEN / name).unlink(missing_ok=True)
 
 
-def _searched(search: RankSearch, A: BooleanMatrix, folder: Path) -> bool:
+def _searched(search: RankSearch, A: BooleanMatrix, weights: dict[str, Any], folder: Path) -> bool:
     """Search, and return whether that came to its end."""
     try:
-        search.fit(A.to_csr(), missing=A.missing)
+        search.fit(A.to_csr(), missing=A.missing, **weights)
     except KeyboardInterrupt:
         return False
     except OtherSearchError as error:

@@ -12,7 +12,7 @@ from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.model_info import ModelInfo, StageCost
 from elbmf.matrix.protocol import Matrix
-from elbmf.utils.text import number, share, times
+from elbmf.utils.text import amount, number, share, times
 
 __all__ = [
     "brief",
@@ -141,13 +141,17 @@ def stream_figures(info: ModelInfo) -> list[tuple[str, str]]:
     return pairs
 
 
-def measures_table(measures: Mapping[str, float | None], ones: int) -> list[tuple[str, str]]:
+def measures_table(
+    measures: Mapping[str, float | None],
+    ones: int | None,  # None where they are weighted
+) -> list[tuple[str, str]]:
     """Return names and values of measures as text."""
     rows = []
     for key, name in _MEASURES.items():
         value = measures.get(key)
         if key == "loss" and value is not None:
-            rows.append((name, f"{number(int(value))} wrong cells, {number(ones)} ones"))
+            of = "by weight" if ones is None else f"wrong cells, {number(ones)} ones"
+            rows.append((name, f"{amount(value)} {of}"))
         elif key in measures:
             rows.append((name, share(value)))
     return rows
@@ -159,6 +163,9 @@ def measures_text(info: ModelInfo) -> str:
     Models of earlier versions lack some of the notes.
     """
     rows = measures_table(info.measures, info.data.ones or 0)
+    if info.weighted is not None:
+        by = " and ".join(info.weighted.sides)
+        rows.insert(1, ("weighted loss", f"{amount(info.weighted.loss)}, by weights of {by}"))
     if info.data.missing:
         rows.append(("missing cells", f"{number(info.data.missing)}, which count for nothing"))
     if info.n_iter or (info.n_iter is not None and info.rank_search is None):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.kernels.compiling import address_of
@@ -42,12 +43,12 @@ class ConstrainedSearch:
         A: BooleanMatrix,
         weights: Weights,  # What the two kinds of error cost
         constraints: Constraints,
-        # How often each row and each column counts; once if it is not said
-        copies: tuple[NDArray[np.int64] | None, NDArray[np.int64] | None] = (None, None),
+        lines: LineWeights | None = None,  # How often each row and each column counts
         alarm: Alarm | None = None,  # Ends it, as soon as the constraints are kept
     ) -> None:
-        self._A, self._weights, self._constraints = A, weights, constraints
+        self._A, self._weights, self._constraints, self._lines = A, weights, constraints, lines
         self._alarm = alarm or Alarm()
+        copies = (None, None) if lines is None else (lines.rows, lines.columns)
         each = [
             np.ones(length, np.int64) if own is None else own
             for own, length in zip(copies, A.shape, strict=True)
@@ -104,7 +105,9 @@ class ConstrainedSearch:
 
     def cost(self, U: Bools, V: Bools) -> int:
         """Return what factors cost, not counting required cells."""
-        return cover(self._A, U, V).cost(self._weights)
+        if self._lines is None:
+            return cover(self._A, U, V).cost(self._weights)
+        return int(self._lines.in_copies.cover(self._A, U, V).cost(self._weights))
 
     def _opened(self, k: int, seed: int, work: float) -> Factors:
         """Return factors that have nothing but the components that are fixed."""
