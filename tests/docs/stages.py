@@ -49,6 +49,11 @@ def two_groups(stack=None):
     Path("pathways.gmt").write_text("one\tfirst\tgene0\tgene1\tgene2\ntwo\t\tgene3\tgene4\n")
 
 
+def existing_roles(stack):
+    """A role that a company has already."""
+    Path("existing.csv").write_text("role,right1,right2\njoiner,1,1\n")
+
+
 def numbers(stack):
     """Tables of ratings and of expression."""
     draw = np.random.default_rng(0)
@@ -169,6 +174,7 @@ STAGES = {
     "docs/guides/biology.md": Stage(cells),
     "docs/guides/recommender.md": Stage(ratings),
     "docs/guides/access-control.md": Stage(permissions),
+    "docs/guides/fewest-roles.md": Stage(existing_roles),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),

@@ -93,3 +93,6 @@ def permissions(stack):
         lines.append(",".join([person, *(str(int(right in own)) for right in rights)]))
     Path("permissions.csv").write_text("\n".join(lines) + "\n")
     Path("importance.csv").write_text("permission,weight\nbackup,5\nusers,5\n")
+    engineer = "ci,git-read,git-write,mail,printer,wiki"
+    Path("existing.csv").write_text(f"role,{engineer}\nengineer{',1' * 6}\n")
+    Path("apart.csv").write_text("ledger,payroll-read\n")
