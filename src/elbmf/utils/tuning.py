@@ -225,7 +225,7 @@ class Tuning:
     cells_for_blocks: int = 1 << 24
     # Shares of the time for the fit before, and of what is left for fooling sets.
     # benchmarks/bounds.py
-    fit_in_bound: float = 0.3
+    fit_in_bound: float = 0.2
     fooling_in_bound: float = 0.3
     # Steps that the search for a fooling set takes, times its ones. benchmarks/bounds.py
     moves_to_fool: int = 5_000_000
