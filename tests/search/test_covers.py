@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from elbmf.search.covers import fooling
 from elbmf.search.covers.choice import choose_fewest, maximal_bicliques
 from elbmf.search.covers.fooling import fooling_set
 from elbmf.search.covers.reduction import Reduction, Table
@@ -85,6 +86,16 @@ def test_no_two_of_a_fooling_set_fit_together(table, seed):
         assert not (table.allowed[i, column] and table.allowed[row, j])
     assert all(table.required[i, j] for i, j in found)
     assert len(found) > 0 or not table.required.any()
+
+
+def test_a_fooling_set_reaches_all_lines_where_few_ones_are_looked_at(monkeypatch):
+    # The diagonal fools. In the larger triangle, ones fit with more than anywhere in the smaller.
+    A = np.zeros((14, 14), dtype=bool)
+    A[:4, :4], A[4:, 4:] = np.triu(np.ones((4, 4))), np.triu(np.ones((10, 10)))
+    tuning = vars(fooling.TUNING) | {"ones_to_fool": 14}
+    monkeypatch.setattr(fooling, "TUNING", type(fooling.TUNING)(**tuning))
+    for cells in (A, A[:, ::-1].T):
+        assert len(fooling_set(Table(cells, cells), 50, 0, Alarm())) == 14
 
 
 @given(tables(longest=5))
