@@ -12,6 +12,7 @@ from elbmf.boolean.product import Bools, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.covers.choice import choose_fewest
 from elbmf.search.covers.fooling import fooling_set
+from elbmf.search.covers.growing import grow_cover
 from elbmf.search.covers.kernels.covering import Bicliques, Ground, shrink
 from elbmf.search.covers.reduction import Part, Reduction, Table
 from elbmf.search.starts.concepts import find_concepts
@@ -130,14 +131,21 @@ class CoverSearch:
         return [part for part in self._parts if part.open and not self._alarm.rung]
 
     def _bound(self, seed: int, chunk: int) -> None:
-        """Look for fooling sets."""
+        """Look for fooling sets, and for covers around them."""
         for part in self._open_parts():
             ones = min(int(part.part.table.required.sum()), TUNING.ones_to_fool)
-            moves = max(100, int(TUNING.share_of_fooling * chunk / (ones + 1)))
-            found = len(fooling_set(part.part.table, moves, seed, self._alarm))
-            part.fooled = max(part.fooled, found)
-            part.at_least = max(part.at_least, found)
-            self.work += moves * ones + ones**2
+            # A move takes as long as to look through the neighbours of some ones, packed.
+            moves = max(100, int(TUNING.share_of_fooling * chunk / (ones // 4 + 100)))
+            table = part.part.table
+            found = fooling_set(table, moves, seed, self._alarm)
+            part.fooled = max(part.fooled, len(found))
+            part.at_least = max(part.at_least, len(found))
+            self.work += moves * (ones // 4 + 100) + ones**2
+            if part.open and table.allowed.size <= TUNING.cells_to_grow:
+                grown = grow_cover(table, found, part.size - 1, chunk, self._alarm)
+                self.work += grown.work
+                if grown.U is not None and grown.V is not None:
+                    part.take(grown.U, grown.V)
 
     def _choose(self) -> None:
         """Choose from all maximal bicliques, where they are few."""
