@@ -170,6 +170,20 @@ def test_choice_is_the_fewest(table):
     assert choose_fewest(table, 0, np.inf) is None or maximal_bicliques(table, 0) is not None
 
 
+def test_lines_are_the_cover_until_there_is_a_smaller_one():
+    # Greedy concepts are more than rows, and yet what leads to the 40 that were planted.
+    generator = np.random.default_rng(0)
+    U, V = generator.random((50, 40)) < 0.1, generator.random((40, 50)) < 0.1
+    A = (U.astype(int) @ V) > 0
+    search = CoverSearch(Table(A, A), Alarm(), 1)
+    rows, columns = search._reduction.table.allowed.shape
+    assert search._parts[0].V.shape[0] > search.size == min(rows, columns)
+    check_cover(Table(A, A), *search.cover())
+    search.improve(3e8, 0)
+    assert search.size <= 40
+    check_cover(Table(A, A), *search.cover())
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_same_cover_for_any_number_of_threads(n_jobs):
     A = np.random.default_rng(0).random((25, 25)) < 0.3

@@ -24,7 +24,10 @@ __all__ = ["CoverSearch"]
 
 @dataclass
 class _Covered:
-    """A part, the best cover of it so far, and how many bicliques it takes at least."""
+    """A part, the best cover of it so far, and how many bicliques it takes at least.
+
+    That by the lines of the shorter side may be smaller, but nothing smaller is near to it.
+    """
 
     part: Part
     U: Bools
@@ -34,7 +37,18 @@ class _Covered:
 
     @property
     def size(self) -> int:
-        return self.V.shape[0]
+        return min(self.V.shape[0], *self.part.table.allowed.shape)
+
+    @property
+    def smallest(self) -> tuple[Bools, Bools]:
+        """The cover, or that by lines."""
+        allowed = self.part.table.allowed
+        n, m = allowed.shape
+        if self.size == self.V.shape[0]:
+            return self.U, self.V
+        return (
+            (np.eye(n, dtype=np.bool_), allowed) if n < m else (allowed, np.eye(m, dtype=np.bool_))
+        )
 
     @property
     def open(self) -> bool:
@@ -43,7 +57,7 @@ class _Covered:
 
     def take(self, U: Bools, V: Bools) -> None:
         """Take another cover if it is smaller."""
-        if V.shape[0] < self.size:
+        if V.shape[0] < self.V.shape[0]:
             self.U, self.V = U, V
 
 
@@ -87,22 +101,15 @@ class CoverSearch:
         start = 0
         for part in self._parts:
             these = slice(start, start + part.size)
-            U[part.part.rows, these] = part.U
-            V[these, part.part.columns] = part.V
+            U[part.part.rows, these], V[these, part.part.columns] = part.smallest
             start += part.size
         return self._reduction.restore(U, V)
 
     def _greedy(self, part: Part) -> tuple[Bools, Bools]:
-        """Cover a part by concepts that cover most, one after the other, or line by line."""
-        allowed, required = part.table
-        n, m = allowed.shape
-        A = BooleanMatrix.from_array(required, missing=part.table.free)
+        """Cover a part by concepts that cover most, one after the other."""
+        A = BooleanMatrix.from_array(part.table.required, missing=part.table.free)
         found = find_concepts(A, None, self._n_jobs, lambda *told: False)
-        if found.V.shape[0] <= min(n, m):
-            return found.U, found.V
-        return (
-            (np.eye(n, dtype=np.bool_), allowed) if n < m else (allowed, np.eye(m, dtype=np.bool_))
-        )
+        return found.U, found.V
 
     def improve(
         self,
@@ -170,7 +177,7 @@ class CoverSearch:
 
     def _shrunk(self, part: _Covered, most_work: int, seed: int) -> tuple[Bools, Bools, int]:
         allowed, required = part.part.table
-        (n, m), k = allowed.shape, part.size
+        (n, m), k = allowed.shape, part.V.shape[0]
         ground = Ground(pack(allowed), pack(np.ascontiguousarray(allowed.T)), pack(required))
         words = (-(-n // 64), -(-m // 64))
         rows, columns = pack(np.ascontiguousarray(part.U.T)), pack(part.V)
