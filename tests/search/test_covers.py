@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from elbmf.search.covers import fooling
 from elbmf.search.covers.choice import choose_fewest, maximal_bicliques
 from elbmf.search.covers.fooling import fooling_set
+from elbmf.search.covers.growing import grow_cover
 from elbmf.search.covers.reduction import Reduction, Table
 from elbmf.search.covers.search import CoverSearch
 from elbmf.utils.alarm import Alarm
@@ -87,6 +89,78 @@ def test_no_two_of_a_fooling_set_fit_together(table, seed):
     assert len(found) > 0 or not table.required.any()
 
 
+def test_a_fooling_set_reaches_all_lines_where_few_ones_are_looked_at(monkeypatch):
+    # The diagonal fools. In the larger triangle, ones fit with more than anywhere in the smaller.
+    A = np.zeros((14, 14), dtype=bool)
+    A[:4, :4], A[4:, 4:] = np.triu(np.ones((4, 4))), np.triu(np.ones((10, 10)))
+    tuning = vars(fooling.TUNING) | {"ones_to_fool": 14}
+    monkeypatch.setattr(fooling, "TUNING", type(fooling.TUNING)(**tuning))
+    for cells in (A, A[:, ::-1].T):
+        assert len(fooling_set(Table(cells, cells), 50, 0, Alarm())) == 14
+
+
+def grown_slowly(table, seeds):
+    """Put the one that fits in the fewest bicliques into the one with most room left, by sets."""
+    allowed, n, m = table.allowed, *table.allowed.shape
+    bicliques = []
+
+    def room(biclique):
+        rows, columns = ({cell[axis] for cell in biclique} for axis in (0, 1))
+        return (
+            {i for i in range(n) if allowed[i, list(columns)].all()},
+            {j for j in range(m) if allowed[list(rows), j].all()},
+        )
+
+    def cells(biclique):
+        return len(room(biclique)[0]) * len(room(biclique)[1])
+
+    def fitting(i, j):
+        return [each for each in bicliques if i in room(each)[0] and j in room(each)[1]]
+
+    def covered(i, j):
+        return any(
+            i in {row for row, _ in each} and j in {column for _, column in each}
+            for each in bicliques
+        )
+
+    bicliques.extend([tuple(seed)] for seed in seeds)
+    left, place = [tuple(one) for one in np.argwhere(table.required)], 0
+    while left:
+        # As the ones are gone through, the last takes the place of one that is covered.
+        best, fewest_, place = None, np.inf, 0
+        while place < len(left) and fewest_ > 1:
+            if covered(*left[place]):
+                last = left.pop()
+                if place < len(left):
+                    left[place] = last
+                continue
+            if len(fitting(*left[place])) < fewest_:
+                best, fewest_ = left[place], len(fitting(*left[place]))
+            place += 1
+        if best is None:
+            break
+        if fewest_ == 0:
+            bicliques.append([best])
+        else:
+            lost = [cells(each) - cells([*each, best]) for each in fitting(*best)]
+            fitting(*best)[int(np.argmin(lost))].append(best)
+    return [({i for i, _ in each}, {j for _, j in each}) for each in bicliques]
+
+
+@given(tables(), st.integers(0, 5))
+def test_covers_grow_around_fooling_sets(table, seed):
+    seeds = fooling_set(table, 50, seed, Alarm())
+    expected = grown_slowly(table, seeds)
+    U, V, work = grow_cover(table, seeds, len(expected), 1 << 40, Alarm())
+    check_cover(table, U, V)
+    found = [(set(np.flatnonzero(u)), set(np.flatnonzero(v))) for u, v in zip(U.T, V, strict=True)]
+    assert found == expected
+    if len(expected):
+        assert grow_cover(table, seeds, len(expected) - 1, 1 << 40, Alarm()).U is None
+        assert grow_cover(table, seeds, len(expected), -1, Alarm()).U is None
+    assert grow_cover(table, seeds, len(expected), work, Alarm()).U is not None
+
+
 @given(tables(longest=5))
 def test_choice_is_the_fewest(table):
     choice = choose_fewest(table, 1000, np.inf)
@@ -94,6 +168,20 @@ def test_choice_is_the_fewest(table):
     assert choice.at_least == least == choice.V.shape[0]
     check_cover(table, choice.U, choice.V)
     assert choose_fewest(table, 0, np.inf) is None or maximal_bicliques(table, 0) is not None
+
+
+def test_lines_are_the_cover_until_there_is_a_smaller_one():
+    # Greedy concepts are more than rows, and yet what leads to the 40 that were planted.
+    generator = np.random.default_rng(0)
+    U, V = generator.random((50, 40)) < 0.1, generator.random((40, 50)) < 0.1
+    A = (U.astype(int) @ V) > 0
+    search = CoverSearch(Table(A, A), Alarm(), 1)
+    rows, columns = search._reduction.table.allowed.shape
+    assert search._parts[0].V.shape[0] > search.size == min(rows, columns)
+    check_cover(Table(A, A), *search.cover())
+    search.improve(3e8, 0)
+    assert search.size <= 40
+    check_cover(Table(A, A), *search.cover())
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

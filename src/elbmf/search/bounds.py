@@ -80,19 +80,17 @@ def bound_blocks(
             )
             known = cover(part, U, V[:, columns], local.n_jobs).cost(local.weights)
             within = LocalSearch(part, local.weights, 1, local.alarm)
-            found = solve_exactly(within, k, known, work, lambda: local.alarm.rung)
+            # There is nothing wider to keep any time for.
+            most = work if blocks > 1 else np.inf
+            found = solve_exactly(within, k, known, most, lambda: local.alarm.rung)
             if blocks == 1 and found.proven:
                 return Bound(found.bound, found.U, found.V)
             total += found.bound
             proven = proven and found.proven
             best = max(best, total)
-        widest = blocks == 1 or width >= TUNING.widest_block
-        if tell(best) or (widest and proven):
+        if tell(best) or blocks == 1 or (width >= TUNING.widest_block and proven):
             break
-        if widest:
-            work *= 4
-        else:
-            work, width = 2 * work, min(2 * width, TUNING.widest_block)
+        work, width = 4 * work, min(2 * width, TUNING.widest_block)
     return Bound(best)
 
 

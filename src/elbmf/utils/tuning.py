@@ -205,6 +205,9 @@ class Tuning:
     # benchmarks/covers.py
     share_of_fooling: float = 0.1
     ones_to_fool: int = 6000
+    # Cells up to which there is memory, and time, to grow covers around fooling sets.
+    # benchmarks/covers.py
+    cells_to_grow: int = 1 << 25
     # Maximal bicliques up to which the fewest are chosen by integer programming.
     # benchmarks/covers.py
     bicliques_to_choose: int = 4000
@@ -232,10 +235,10 @@ class Tuning:
     cells_for_blocks: int = 1 << 24
     # Shares of the time for the fit before, and of what is left for fooling sets.
     # benchmarks/bounds.py
-    fit_in_bound: float = 0.3
+    fit_in_bound: float = 0.2
     fooling_in_bound: float = 0.3
     # Steps that the search for a fooling set takes, times its ones. benchmarks/bounds.py
-    moves_to_fool: int = 5_000_000
+    moves_to_fool: int = 20_000_000
 
     # --- rows that pass by once (search/online.py) ---
 

@@ -6,5 +6,5 @@ that fit in pairs fit all together: the fewest bicliques are a colouring of the 
 
 The way of a cover: `reduction` leaves only ones that are hard to cover, and parts that have
 nothing to do with each other; `search` covers each part by ever fewer bicliques; `fooling` and
-`choice` prove that fewer are not enough.
+`choice` prove that fewer are not enough; `growing` makes covers from what is proved.
 """

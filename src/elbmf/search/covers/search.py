@@ -12,6 +12,7 @@ from elbmf.boolean.product import Bools, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.covers.choice import choose_fewest
 from elbmf.search.covers.fooling import fooling_set
+from elbmf.search.covers.growing import grow_cover
 from elbmf.search.covers.kernels.covering import Bicliques, Ground, shrink
 from elbmf.search.covers.reduction import Part, Reduction, Table
 from elbmf.search.starts.concepts import find_concepts
@@ -23,7 +24,10 @@ __all__ = ["CoverSearch"]
 
 @dataclass
 class _Covered:
-    """A part, the best cover of it so far, and how many bicliques it takes at least."""
+    """A part, the best cover of it so far, and how many bicliques it takes at least.
+
+    That by the lines of the shorter side may be smaller, but nothing smaller is near to it.
+    """
 
     part: Part
     U: Bools
@@ -33,7 +37,18 @@ class _Covered:
 
     @property
     def size(self) -> int:
-        return self.V.shape[0]
+        return min(self.V.shape[0], *self.part.table.allowed.shape)
+
+    @property
+    def smallest(self) -> tuple[Bools, Bools]:
+        """The cover, or that by lines."""
+        allowed = self.part.table.allowed
+        n, m = allowed.shape
+        if self.size == self.V.shape[0]:
+            return self.U, self.V
+        return (
+            (np.eye(n, dtype=np.bool_), allowed) if n < m else (allowed, np.eye(m, dtype=np.bool_))
+        )
 
     @property
     def open(self) -> bool:
@@ -42,7 +57,7 @@ class _Covered:
 
     def take(self, U: Bools, V: Bools) -> None:
         """Take another cover if it is smaller."""
-        if V.shape[0] < self.size:
+        if V.shape[0] < self.V.shape[0]:
             self.U, self.V = U, V
 
 
@@ -86,22 +101,15 @@ class CoverSearch:
         start = 0
         for part in self._parts:
             these = slice(start, start + part.size)
-            U[part.part.rows, these] = part.U
-            V[these, part.part.columns] = part.V
+            U[part.part.rows, these], V[these, part.part.columns] = part.smallest
             start += part.size
         return self._reduction.restore(U, V)
 
     def _greedy(self, part: Part) -> tuple[Bools, Bools]:
-        """Cover a part by concepts that cover most, one after the other, or line by line."""
-        allowed, required = part.table
-        n, m = allowed.shape
-        A = BooleanMatrix.from_array(required, missing=part.table.free)
+        """Cover a part by concepts that cover most, one after the other."""
+        A = BooleanMatrix.from_array(part.table.required, missing=part.table.free)
         found = find_concepts(A, None, self._n_jobs, lambda *told: False)
-        if found.V.shape[0] <= min(n, m):
-            return found.U, found.V
-        return (
-            (np.eye(n, dtype=np.bool_), allowed) if n < m else (allowed, np.eye(m, dtype=np.bool_))
-        )
+        return found.U, found.V
 
     def improve(
         self,
@@ -130,14 +138,21 @@ class CoverSearch:
         return [part for part in self._parts if part.open and not self._alarm.rung]
 
     def _bound(self, seed: int, chunk: int) -> None:
-        """Look for fooling sets."""
+        """Look for fooling sets, and for covers around them."""
         for part in self._open_parts():
             ones = min(int(part.part.table.required.sum()), TUNING.ones_to_fool)
-            moves = max(100, int(TUNING.share_of_fooling * chunk / (ones + 1)))
-            found = len(fooling_set(part.part.table, moves, seed, self._alarm))
-            part.fooled = max(part.fooled, found)
-            part.at_least = max(part.at_least, found)
-            self.work += moves * ones + ones**2
+            # A move takes as long as to look through the neighbours of some ones, packed.
+            moves = max(100, int(TUNING.share_of_fooling * chunk / (ones // 4 + 100)))
+            table = part.part.table
+            found = fooling_set(table, moves, seed, self._alarm)
+            part.fooled = max(part.fooled, len(found))
+            part.at_least = max(part.at_least, len(found))
+            self.work += moves * (ones // 4 + 100) + ones**2
+            if part.open and table.allowed.size <= TUNING.cells_to_grow:
+                grown = grow_cover(table, found, part.size - 1, chunk, self._alarm)
+                self.work += grown.work
+                if grown.U is not None and grown.V is not None:
+                    part.take(grown.U, grown.V)
 
     def _choose(self) -> None:
         """Choose from all maximal bicliques, where they are few."""
@@ -162,7 +177,7 @@ class CoverSearch:
 
     def _shrunk(self, part: _Covered, most_work: int, seed: int) -> tuple[Bools, Bools, int]:
         allowed, required = part.part.table
-        (n, m), k = allowed.shape, part.size
+        (n, m), k = allowed.shape, part.V.shape[0]
         ground = Ground(pack(allowed), pack(np.ascontiguousarray(allowed.T)), pack(required))
         words = (-(-n // 64), -(-m // 64))
         rows, columns = pack(np.ascontiguousarray(part.U.T)), pack(part.V)

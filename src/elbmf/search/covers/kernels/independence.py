@@ -50,6 +50,21 @@ def _switch(compatible, v, members, neighbours, by):
             word &= word - _ONE
 
 
+@helper(allocates=False)
+def _join(compatible, u, members, neighbours):
+    """Let those join that only one that has left kept away; return how many."""
+    count = 0
+    for y in range(compatible.shape[1]):
+        word = compatible[u, y]
+        while word:
+            v = 64 * y + lowest(word)
+            word &= word - _ONE
+            if neighbours[v] == 0 and not has(members, v):
+                _switch(compatible, v, members, neighbours, 1)
+                count += 1
+    return count
+
+
 @kernel(allocates=False)
 def find_independent(compatible, moves, key, alarm, members, best, neighbours, tabu):
     """Look for a large set no two of which are compatible; return its size.
@@ -71,37 +86,38 @@ def find_independent(compatible, moves, key, alarm, members, best, neighbours, t
     """
     count = neighbours.shape[0]
     size, largest = 0, 0
-    for move in range(moves):
-        # All that have no neighbours in it join.
-        start = np.int64(random_word(key, 2 * move) >> _ONE) % count
-        place = -1
-        wanted = 2 if move % _MOVES_PER_SETBACK == _MOVES_PER_SETBACK - 1 else 1
-        for step in range(count):
-            v = (start + step) % count
-            if has(members, v):
-                continue
-            if neighbours[v] == 0:
-                _switch(compatible, v, members, neighbours, 1)
-                size += 1
-                if place >= 0 and neighbours[place] > wanted:
-                    place = -1
-            elif place < 0 and neighbours[v] <= wanted and tabu[v] <= move:
-                place = v
+    start = np.int64(random_word(key, 0) >> _ONE) % count
+    for step in range(count):
+        v = (start + step) % count
+        if neighbours[v] == 0:
+            _switch(compatible, v, members, neighbours, 1)
+            size += 1
+    for move in range(moves + 1):
         if size > largest:
             largest = size
             copy_into(best, members)
-        if alarm[0] or place < 0:
-            if alarm[0] or wanted == 2:
+        if alarm[0] or move == moves:
+            break
+        wanted = 2 if move % _MOVES_PER_SETBACK == _MOVES_PER_SETBACK - 1 else 1
+        v = np.int64(random_word(key, 2 * move + 2) >> _ONE) % count
+        place = -1
+        for _ in range(count):
+            if 0 < neighbours[v] <= wanted and tabu[v] <= move:
+                place = v
+                break
+            v = v + 1 if v + 1 < count else 0
+        if place < 0:
+            if wanted == 2:
                 break
             continue
+        _switch(compatible, place, members, neighbours, 1)
+        size += 1
         for y in range(members.shape[0]):
             word = members[y] & compatible[place, y]
             while word:
                 u = 64 * y + lowest(word)
                 word &= word - _ONE
                 _switch(compatible, u, members, neighbours, -1)
-                size -= 1
-                tabu[u] = move + 7 + np.int64(random_word(key, 2 * move + 1) % np.uint64(13))
-        _switch(compatible, place, members, neighbours, 1)
-        size += 1
+                tabu[u] = move + 7 + np.int64(random_word(key, 2 * move + 3) % np.uint64(13))
+                size += _join(compatible, u, members, neighbours) - 1
     return largest
