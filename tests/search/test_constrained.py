@@ -12,7 +12,8 @@ from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.constraints import Constraints
-from elbmf.search.constrained.kernels.components import assign_lines, choose_lines
+from elbmf.search.constrained.kernels.assigning import assign_lines
+from elbmf.search.constrained.kernels.choosing import REPAIR, choose_lines
 from elbmf.search.constrained.search import (
     ConstrainedSearch,
     _opened,
@@ -81,7 +82,7 @@ def test_no_other_lines_within_the_limits_are_better(
         LineWeights.of(A.shape, *copies),
     )
     factors = _opened(U, V, 0, np.inf, Alarm())
-    worth = choose_lines(search.task, _rules(constraints, V.shape), factors, axis, 0, 1)
+    worth = choose_lines(search.task, _rules(constraints, V.shape), factors, axis, 0, REPAIR)
     if not tried:
         assert worth == np.iinfo(np.int64).min
         return

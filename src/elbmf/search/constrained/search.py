@@ -13,22 +13,17 @@ from elbmf.boolean.product import Bools, Words, pack
 from elbmf.kernels.compiling import address_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, as_matrix
 from elbmf.search.constrained.constraints import Constraints, FixedComponents
-from elbmf.search.constrained.kernels.components import (
-    Cells,
-    Factors,
-    Rules,
-    Task,
-    assign_lines,
-    choose_lines,
-    evolve_within,
-    work_within,
-)
+from elbmf.search.constrained.kernels.adapting import work_within
+from elbmf.search.constrained.kernels.assigning import assign_lines
+from elbmf.search.constrained.kernels.choosing import choose_lines
+from elbmf.search.constrained.kernels.evolving import evolve_within
+from elbmf.search.constrained.kernels.state import Cells, Factors, Rules, Task
 from elbmf.search.kernels.lines import Effort
 from elbmf.search.local import MOST_TURNS, LocalSearch, describe, pattern_of
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["ConstrainedSearch", "describe_within", "described", "with_fixed"]
+__all__ = ["ConstrainedSearch", "describe_within", "with_fixed"]
 
 _ENDLESS = np.iinfo(np.int64).max
 # So that sums of what required cells are worth stay within a word.
@@ -130,7 +125,7 @@ def with_fixed(
     """Put fixed components before others, and let all of them adapt as far as they may."""
     if fixed is None:
         return U, V
-    rows, alike = described(local, fixed), np.zeros(V.shape[0], np.bool_)
+    rows, alike = _described_by(local, fixed), np.zeros(V.shape[0], np.bool_)
     if fixed.U is None:
         for l, columns in enumerate(fixed.V):
             same = np.flatnonzero((columns == V).all(axis=1) & ~alike)
@@ -151,7 +146,7 @@ def with_fixed(
     return factors.to_arrays()
 
 
-def described(local: LocalSearch, fixed: FixedComponents) -> Bools:
+def _described_by(local: LocalSearch, fixed: FixedComponents) -> Bools:
     """Return the rows of fixed components: as given, or those that they describe best."""
     if fixed.U is not None:
         return fixed.U

@@ -1,0 +1,344 @@
+"""Factors that keep to rules: made from some that do not, and components exchanged."""
+
+import numpy as np
+
+from elbmf.kernels.compiling import call_at, helper, kernel
+from elbmf.kernels.intrinsics import popcount
+from elbmf.kernels.randomness import draw
+from elbmf.kernels.sets import common, copy_into, has, lowest
+from elbmf.search.constrained.kernels.adapting import (
+    ADAPT,
+    REPAIR_COLUMNS,
+    REPAIR_ROWS,
+    ROWS,
+    VALUE,
+    WHOLE,
+    clear_sides,
+)
+from elbmf.search.constrained.kernels.state import (
+    NEVER,
+    Cells,
+    gain_of,
+    is_over,
+    meets,
+    switch,
+    unite_others,
+)
+
+__all__ = ["evolve_within"]
+
+# Random ones that are looked at for an uncovered one, before all of them are.
+_DRAWS = 500
+
+# Components of which the least useful is done without, and those grown in vain after which no more
+# are.
+_RIVALS = 3
+_FAILURES = 20
+
+
+@helper(allocates=False)
+def _work(task, rules, factors, addresses, l, job):
+    """Call `work_within`, so that it is compiled once."""
+    given = (task, rules, factors, addresses[0], np.int64(l), np.int64(job))
+    return call_at(addresses[1], given)
+
+
+@helper(allocates=False)
+def _fill_side(factors, axis, l, packed):
+    """Let a component have lines of one side."""
+    for w in range(packed.shape[0]):
+        word = packed[w]
+        while word:
+            i = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            switch(factors, axis, i, l, True)
+
+
+@helper(allocates=False)
+def _insert(task, rules, factors, addresses, l, rows, columns):
+    """Make the best of a component whose sides may break rules; return what it is worth."""
+    _fill_side(factors, 1, l, columns)
+    by_columns = _work(task, rules, factors, addresses, l, REPAIR_ROWS)
+    first = factors.kept
+    for axis in range(2):
+        copy_into(first[axis], factors.component_bits[axis][l])
+    clear_sides(factors, l, WHOLE)
+    _fill_side(factors, 0, l, rows)
+    by_rows = _work(task, rules, factors, addresses, l, REPAIR_COLUMNS)
+    if by_rows >= by_columns:
+        return by_rows
+    clear_sides(factors, l, WHOLE)
+    for axis in range(2):
+        _fill_side(factors, axis, l, first[axis])
+    return by_columns
+
+
+@helper(allocates=False)
+def _fits(task, rules, factors, l):
+    """Tell whether a component keeps to the rules as it is."""
+    for axis in range(2):
+        own, covered = factors.component_bits[axis][l], factors.covered[1 - axis]
+        size = factors.sizes[axis, l]
+        if size < rules.least[axis] or size > rules.most[axis]:
+            return False
+        for w in range(own.shape[0]):
+            word = own[w]
+            while word:
+                i = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                if axis == 1 and meets(rules.apart, i, own):
+                    return False
+                if unite_others(factors, axis, i, l, covered) >= rules.per_line[axis]:
+                    return False
+                if gain_of(task, rules, factors, axis, i, l, covered) == NEVER:
+                    return False
+    return True
+
+
+@helper(allocates=False)
+def _uncovered(cells, factors, tries):
+    """Draw an uncovered cell of some, given by rows; its row is below zero if there is none.
+
+    At random for so many tries, and then in order from a random row on.
+    """
+    rows, columns = factors.memberships
+    n, total = rows.shape[0], cells.indices.shape[0]
+    for _ in range(tries if total else 0):
+        e = draw(factors.random, total)
+        low, high = 0, n
+        while high - low > 1:
+            middle = (low + high) // 2
+            if cells.indptr[middle] <= e:
+                low = middle
+            else:
+                high = middle
+        factors.work[0] += 20
+        if not common(rows[low], columns[cells.indices[e]]):
+            return low, np.int64(cells.indices[e])
+    if total:
+        begin = draw(factors.random, n)
+        factors.work[0] += 2 * total
+        for step in range(n):
+            i = (begin + step) % n
+            for e in range(cells.indptr[i], cells.indptr[i + 1]):
+                if not common(rows[i], columns[cells.indices[e]]):
+                    return i, np.int64(cells.indices[e])
+    return -1, -1
+
+
+@helper(allocates=False)
+def _make_room(task, rules, factors, axis, i):
+    """Let a line that has as many components as it may leave them; return what they were worth.
+
+    Unless they are fixed, or would have too few lines without it.
+    """
+    count, covered = np.int64(0), factors.covered[1 - axis]
+    for y in range(factors.memberships[axis].shape[1]):
+        count += popcount(factors.memberships[axis][i, y])
+    lost = np.int64(0)
+    if count >= rules.per_line[axis]:
+        for l in range(rules.fixed[axis], factors.sizes.shape[1]):
+            many = factors.sizes[axis, l] > rules.least[axis]
+            if many and has(factors.memberships[axis][i], l):
+                unite_others(factors, axis, i, l, covered)
+                lost += gain_of(task, rules, factors, axis, i, l, covered)
+                switch(factors, axis, i, l, False)
+    return lost
+
+
+@helper(allocates=False)
+def _grow(task, rules, factors, addresses, l):
+    """Let an empty component have the uncovered ones of a line, and adapt; return the gain."""
+    row, column = np.int64(-1), np.int64(-1)
+    if rules.required[0].indptr.shape[0]:
+        row, column = _uncovered(rules.required[0], factors, 0)
+    if row < 0:
+        ones = Cells(task.lines[0].indptr, task.lines[0].indices)
+        row, column = _uncovered(ones, factors, _DRAWS)
+    if row < 0:
+        return np.int64(0)
+    axis = draw(factors.random, 2)
+    i, seed = (row, column) if axis == 0 else (column, row)
+    lines, others = task.lines[axis], factors.memberships[1 - axis]
+    lost = _make_room(task, rules, factors, axis, i)
+    membership = factors.memberships[axis][i]
+    switch(factors, 1 - axis, seed, l, True)
+    for e in range(lines.indptr[i], lines.indptr[i + 1]):
+        j = np.int64(lines.indices[e])
+        if not common(membership, others[j]):
+            switch(factors, 1 - axis, j, l, True)
+    job = REPAIR_ROWS if axis == 0 else REPAIR_COLUMNS
+    return _work(task, rules, factors, addresses, l, job) - lost
+
+
+@helper(allocates=False)
+def _sweep(task, rules, factors, addresses, first):
+    """Let all components adapt in turns until none does; return the gain."""
+    gained, quiet, l, k = np.int64(0), 0, first, factors.sizes.shape[1]
+    while quiet < k and not is_over(factors):
+        gain = np.int64(0)
+        if factors.sizes[1, l]:
+            gain = _work(task, rules, factors, addresses, l, ADAPT)
+        gained += gain
+        quiet = 0 if gain else quiet + 1
+        l = (l + 1) % k
+        if l == 0 or quiet == k:
+            for axis in range(2):
+                if rules.per_line[axis] < k:
+                    gain = call_at(addresses[2], (task, rules, factors, np.int64(axis)))
+                    gained += gain
+                    quiet = 0 if gain else quiet
+    return gained
+
+
+@helper(allocates=False)
+def _keep(factors):
+    for axis in range(2):
+        for l in range(factors.sizes.shape[1]):
+            copy_into(factors.saved[axis][l], factors.component_bits[axis][l])
+
+
+@helper(allocates=False)
+def _go_back(factors):
+    """Undo all that was done since the factors were last kept."""
+    for axis in range(2):
+        for l in range(factors.sizes.shape[1]):
+            saved, own = factors.saved[axis][l], factors.component_bits[axis][l]
+            for w in range(own.shape[0]):
+                word = own[w] ^ saved[w]
+                while word:
+                    i = 64 * w + lowest(word)
+                    word &= word - np.uint64(1)
+                    switch(factors, axis, i, l, has(saved, i))
+
+
+@helper(allocates=False)
+def _an_empty_one(factors):
+    """Return a component without columns, below zero if there is none."""
+    for l in range(factors.sizes.shape[1]):
+        if factors.sizes[1, l] == 0:
+            return np.int64(l)
+    return np.int64(-1)
+
+
+@helper(allocates=False)
+def _used(factors, fixed):
+    """Count the components that are fixed or have columns."""
+    count = fixed
+    for l in range(fixed, factors.sizes.shape[1]):
+        count += factors.sizes[1, l] > 0
+    return count
+
+
+@helper(allocates=False)
+def _drop_down_to(task, rules, factors, addresses, wanted):
+    """Drop the least useful components, and let the others adapt; return what that costs."""
+    lost, fixed = np.int64(0), rules.fixed[1]
+    while _used(factors, fixed) > wanted:
+        dropped, least = np.int64(-1), np.int64(0)
+        for l in range(fixed, factors.sizes.shape[1]):
+            if factors.sizes[1, l]:
+                worth = _work(task, rules, factors, addresses, l, VALUE)
+                if dropped < 0 or worth < least:
+                    dropped, least = np.int64(l), worth
+        clear_sides(factors, dropped, WHOLE)
+        lost += least - _sweep(task, rules, factors, addresses, dropped)
+    return lost
+
+
+@helper(allocates=False)
+def _lacks_required(rules, factors):
+    """Tell whether a required cell is uncovered."""
+    required = rules.required[0]
+    return required.indptr.shape[0] > 0 and _uncovered(required, factors, 0)[0] >= 0
+
+
+@kernel(allocates=False)
+def evolve_within(task, rules, factors, addresses, rows, columns, wanted, patience, goal):
+    """Make factors that meet the rules from some that may not, and exchange components.
+
+    Parameters
+    ----------
+    task : Task
+    rules : Rules
+    factors : Factors
+        With nothing in it but the components that are fixed, whole.
+    addresses : tuple of int
+        Of `choose_lines`, `work_within` and `assign_lines`.
+    rows, columns : ndarray of uint64
+        The lines of each component to begin with, packed, those that are fixed first.
+    wanted : int
+        Components to end with; if there are more, the least useful are dropped.
+    patience : int
+        Exchanges in a row that gain nothing, after which there are no more.
+    goal : int
+        What components need not be worth more than.
+
+    Returns
+    -------
+    int
+        What all components together are worth, beside those that were fixed.
+    """
+    k, fixed = factors.sizes.shape[1], rules.fixed[1]
+    value, whole = np.int64(0), fixed == 0
+    for l in range(rules.fixed[0], rows.shape[0]):
+        _fill_side(factors, 0, l, rows[l])
+        _fill_side(factors, 1, l, columns[l])
+        if _fits(task, rules, factors, l):
+            value += _work(task, rules, factors, addresses, l, VALUE)
+        else:
+            clear_sides(factors, l, ROWS if l < fixed else WHOLE)
+            whole = False
+    for l in range(fixed):
+        value += _work(task, rules, factors, addresses, l, ADAPT)
+    if whole and _an_empty_one(factors) < 0 and not _lacks_required(rules, factors):
+        # As it is, it was searched for longer than it would be here.
+        return value
+    for l in range(fixed, rows.shape[0]):
+        if factors.sizes[1, l] == 0:
+            value += _insert(task, rules, factors, addresses, l, rows[l], columns[l])
+    value += _sweep(task, rules, factors, addresses, 0)
+    value -= _drop_down_to(task, rules, factors, addresses, wanted)
+    _keep(factors)
+    failed, vain = 0, 0
+    while True:
+        empty = _an_empty_one(factors)
+        growing = empty >= 0 and _used(factors, fixed) < wanted and failed < _FAILURES
+        if is_over(factors) and not (growing and _lacks_required(rules, factors)):
+            break
+        if growing:
+            gain = _grow(task, rules, factors, addresses, empty)
+            if gain > 0:
+                value += gain + _sweep(task, rules, factors, addresses, empty)
+                failed = 0
+                _keep(factors)
+            else:
+                failed += 1
+                _go_back(factors)
+            continue
+        if vain >= patience or fixed == k or value >= goal:
+            break
+        vain += 1
+        dropped, least = np.int64(-1), np.int64(0)
+        for _ in range(_RIVALS):
+            l = fixed + draw(factors.random, k - fixed)
+            if factors.sizes[1, l] == 0 and _used(factors, fixed) >= wanted:
+                continue
+            worth = _work(task, rules, factors, addresses, l, VALUE)
+            if dropped < 0 or worth < least:
+                dropped, least = l, worth
+        if dropped < 0:
+            continue
+        clear_sides(factors, dropped, WHOLE)
+        gain = _grow(task, rules, factors, addresses, dropped)
+        # Mostly it comes back as it was.
+        change = gain - least
+        if change:
+            change += _sweep(task, rules, factors, addresses, dropped)
+        if change < 0:
+            _go_back(factors)
+        else:
+            vain = 0 if change else vain
+            value += change
+            _keep(factors)
+    return value
