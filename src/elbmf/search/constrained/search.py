@@ -70,7 +70,12 @@ class ConstrainedSearch:
 
         Whether all required cells are covered is to be looked at.
         """
-        slots = max(k, V.shape[0])
+        constraints, slots = self._constraints, max(k, V.shape[0])
+        most, searched = constraints.per_line[0], True
+        if most is not None and (constraints.fixed is None or constraints.fixed.U is None):
+            few = describe_within(self._A, V, self._weights, most)
+            many = U.sum(axis=1) > most
+            U, searched = np.where(many[:, None], few, U), not many.any()
         factors = self._opened(slots, seed, most_work)
         rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
         patience = TUNING.vain_exchanges * k
@@ -80,7 +85,7 @@ class ConstrainedSearch:
         work_on = address_of(work_within, *given, choose, one, one)
         addresses = (choose, work_on, address_of(assign_lines, *given, one))
         goal = self._value_without(factors) - max_cost
-        evolve_within(*given, addresses, rows, columns, k, patience, goal)
+        evolve_within(*given, addresses, rows, columns, searched, k, patience, goal)
         U, V = self._unpacked(factors)
         if slots == k:
             return U, V

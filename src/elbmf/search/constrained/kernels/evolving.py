@@ -96,6 +96,34 @@ def _fits(task, rules, factors, l):
 
 
 @helper(allocates=False)
+def _trim(task, rules, factors, l):
+    """Take the lines out of a component that may not be in it.
+
+    Of forbidden cells, a column goes where the rows that it would take along have more cells.
+    """
+    rows, columns = factors.component_bits[0][l], factors.component_bits[1][l]
+    forbidden = rules.forbidden[1]
+    if forbidden.indptr.shape[0]:
+        for j in range(factors.memberships[1].shape[0]):
+            count = 0
+            if has(columns, j):
+                for e in range(forbidden.indptr[j], forbidden.indptr[j + 1]):
+                    count += has(rows, forbidden.indices[e])
+            if count * factors.sizes[1, l] > factors.sizes[0, l]:
+                switch(factors, 1, j, l, False)
+    for axis in range(2):
+        own, covered = factors.component_bits[axis][l], factors.covered[1 - axis]
+        for w in range(own.shape[0]):
+            word = own[w]
+            while word:
+                i = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                many = unite_others(factors, axis, i, l, covered) >= rules.per_line[axis]
+                if many or gain_of(task, rules, factors, axis, i, l, covered) == NEVER:
+                    switch(factors, axis, i, l, False)
+
+
+@helper(allocates=False)
 def _uncovered(cells, factors, tries):
     """Draw an uncovered cell of some, given by rows; its row is below zero if there is none.
 
@@ -254,7 +282,7 @@ def _lacks_required(rules, factors):
 
 
 @kernel(allocates=False)
-def evolve_within(task, rules, factors, addresses, rows, columns, wanted, patience, goal):
+def evolve_within(task, rules, factors, addresses, rows, columns, searched, wanted, patience, goal):
     """Make factors that meet the rules from some that may not, and exchange components.
 
     Parameters
@@ -267,6 +295,8 @@ def evolve_within(task, rules, factors, addresses, rows, columns, wanted, patien
         Of `choose_lines`, `work_within` and `assign_lines`.
     rows, columns : ndarray of uint64
         The lines of each component to begin with, packed, those that are fixed first.
+    searched : bool
+        Whether these are the result of a search, to be left as they are if they keep to the rules.
     wanted : int
         Components to end with; if there are more, the least useful are dropped.
     patience : int
@@ -280,15 +310,18 @@ def evolve_within(task, rules, factors, addresses, rows, columns, wanted, patien
         What all components together are worth, beside those that were fixed.
     """
     k, fixed = factors.sizes.shape[1], rules.fixed[1]
-    value, whole = np.int64(0), fixed == 0
+    value, whole = np.int64(0), searched and fixed == 0
     for l in range(rules.fixed[0], rows.shape[0]):
         _fill_side(factors, 0, l, rows[l])
         _fill_side(factors, 1, l, columns[l])
-        if _fits(task, rules, factors, l):
+        if not _fits(task, rules, factors, l):
+            whole = False
+            if l >= fixed:
+                _trim(task, rules, factors, l)
+        if whole or _fits(task, rules, factors, l):
             value += _work(task, rules, factors, addresses, l, VALUE)
         else:
             clear_sides(factors, l, ROWS if l < fixed else WHOLE)
-            whole = False
     for l in range(fixed):
         value += _work(task, rules, factors, addresses, l, ADAPT)
     if whole and _an_empty_one(factors) < 0 and not _lacks_required(rules, factors):
