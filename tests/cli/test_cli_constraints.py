@@ -26,7 +26,8 @@ def folder(tmp_path, monkeypatch):
         "roles.csv": "role,mail,wiki\nstaff,1,1\n",
         "apart.tsv": "pay\tapprove\n",
         "never.csv": "eve,wiki\n",
-        "always.csv": "dan,approve\n",
+        "always.csv": "person,right\ndan,approve\n",
+        "self.csv": "pay,pay\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -55,9 +56,10 @@ def test_roles_are_kept_and_duties_are_separated(folder, capsys):
     assert factors("ranks/model")[1][0].tolist() == V[0].tolist()
 
 
-def test_cells_that_must_and_must_not_be(folder):
+def test_cells_that_must_and_must_not_be(folder, capsys):
     common = ["fit", "rights.csv", "-k", "3", "--seed", "0", "--overwrite", "-o", "result"]
     assert main([*common, "--forbid", "never.csv", "--require", "always.csv"]) == 0
+    assert "always.csv: line 1 is taken for a header" in capsys.readouterr().err
     U, V = factors("result")
     covered = U.astype(int) @ V > 0
     assert not covered[4, 1]
@@ -84,13 +86,15 @@ def test_limits_hold_for_rows_to_come(folder, capsys):
         (["--min-rows", "3", "--max-rows", "2"], "--min-rows 3 and --max-rows 2 contradict"),
         (["--keep", "nothing"], "nothing: there is no such result"),
         (["--keep", "never.csv"], "never.csv: "),
-        (["--forbid", "apart.tsv"], "apart.tsv: names 'pay', which rights.csv does not have"),
-        (["--separate", "never.csv"], "never.csv: names 'eve', which rights.csv does not have"),
+        (["--forbid", "apart.tsv"], "apart.tsv, line 1: the matrix has no row 'pay'"),
+        (["--separate", "never.csv"], "never.csv, line 1: the matrix has no column 'eve'"),
         (
             ["--forbid", "always.csv", "--require", "always.csv"],
             "--forbid and --require contradict",
         ),
         (["--keep", "roles.csv", "--max-columns", "1"], "--keep and --max-columns 1 contradict"),
+        (["--separate", "roles.csv"], "roles.csv, line 1: expected two names, column and column"),
+        (["--separate", "self.csv"], "--separate pairs a column with itself: [4, 4]"),
         (["--method", "grecond", "--min-rows", "2"], "--min-rows"),
         (["--min-rows", "0"], "--min-rows must be an int in the range"),
         (["--forbid", "missing.csv"], "missing.csv"),

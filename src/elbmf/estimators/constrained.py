@@ -18,7 +18,7 @@ from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
-from elbmf.search.constrained.constraints import Constraints, conflict, fixed_components
+from elbmf.search.constrained.constraints import Constraints, fixed_components
 from elbmf.search.constrained.search import (
     ConstrainedSearch,
     describe_within,
@@ -134,24 +134,23 @@ class ConstraintParameters:
         names = list(getattr(self, "feature_names_in_", ()))
         places = {str(name): place for place, name in enumerate(names)}
         pairs = []
-        for pair in given:
-            if isinstance(pair, str) or len(pair) != 2:
+        for pair in map(_as_list, given):
+            if len(pair) != 2:
                 raise InputError(
-                    Setting("separate_columns"), f" takes pairs of columns; got {pair!r}."
+                    Setting("separate_columns"), f" takes pairs of columns; got {pair}."
                 )
-            numbers = []
-            for column in pair:
-                place = places.get(column, -1) if isinstance(column, str) else int(column)
-                if not 0 <= place < n_columns:
+            numbers = [places.get(each, -1) if isinstance(each, str) else each for each in pair]
+            for column, place in zip(pair, numbers, strict=True):
+                whole = isinstance(place, Integral) and not isinstance(place, bool)
+                if not whole or not 0 <= place < n_columns:
                     known = f"the names of columns or 0 to {n_columns - 1}"
                     raise InputError(
                         Setting("separate_columns"),
                         f" names the column {column!r}, which the data does not have. Use {known}.",
                     )
-                numbers.append(place)
             if numbers[0] == numbers[1]:
                 raise InputError(
-                    Setting("separate_columns"), f" pairs a column with itself: {pair!r}."
+                    Setting("separate_columns"), f" pairs a column with itself: {pair}."
                 )
             pairs.append(numbers)
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -178,11 +177,14 @@ class ConstraintParameters:
         lines: LineWeights | None = super()._line_weights(A, *given)  # type: ignore[misc]
         self._weighted = None if lines is None else (lines, A)
         if lines is not None and self._is_constrained:
-            for name, copies in (("sample_weight", lines.rows), ("feature_weight", lines.columns)):
+            for name, noun, copies in (
+                ("sample_weight", "row", lines.rows),
+                ("feature_weight", "column", lines.columns),
+            ):
                 if copies is not None and not copies.all():
                     raise InputError(
                         Setting(name), " must be above 0 where components are constrained: what "
-                        f"counts for nothing is line {int(copies.argmin())}. Leave it out of the "
+                        f"counts for nothing is {noun} {int(copies.argmin())}. Leave it out of the "
                         "data, or give it a small weight."
                     )  # fmt: skip
         return lines
@@ -200,6 +202,13 @@ class ConstraintParameters:
     def _store(self, *given: Any) -> None:
         super()._store(*given)  # type: ignore[misc]
         self.__dict__.pop("_weighted", None)
+
+
+def _as_list(pair: Any) -> list[Any]:
+    """Return the two of a pair, or whatever there is."""
+    if isinstance(pair, str) or not hasattr(pair, "__len__"):
+        return [pair]
+    return [each.item() if isinstance(each, np.generic) else each for each in pair]
 
 
 CONSTRAINTS = tuple(field.name for field in fields(ConstraintParameters))
@@ -274,7 +283,10 @@ def unmet(
         others.append(Setting("extra_weight", np.inf))
     for setting in others:
         if met(constraints.without(setting.name)):
-            return conflict(wish, setting, why)
+            return InputError(
+                wish, " and ", setting, f" were not met together: {why}. Relax one of them, or ask "
+                "for more components or effort."
+            )  # fmt: skip
     settings: list[str | Setting] = []
     for setting in others:
         settings += [", ", setting]

@@ -107,6 +107,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
+        if self._is_constrained:
+            self._constraints(self._original(A), None)  # which raises before anything takes long
         limited = self.time_limit is not None
         deadline = began + self.time_limit if self.time_limit is not None else math.inf
         work = math.inf if limited else self.effort * TUNING.covering

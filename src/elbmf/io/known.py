@@ -8,7 +8,8 @@ MSigDB, has a name, a description and members, separated by tabs.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from elbmf.io.matching import first_few, unknown_lines
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText
 
-__all__ = ["read_gmt", "read_labels", "read_weights"]
+__all__ = ["read_gmt", "read_labels", "read_pairs", "read_weights"]
 
 
 def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
@@ -101,34 +102,26 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
         For each column but the first, the label of each row by name.
     """
     source = Path(path)
-    first_bytes(source, expected="a table of labels")
-    text = DelimitedText(source, "\t", "utf-8")
     header: list[str] | None = None
     names: dict[str, int] = {}
     columns: list[list[str]] = []
-    with open_bytes(source) as stream:
-        for first_line, block in text.blocks(stream):
-            decoded = text.decode(block, first_line)
-            if header is None:
-                preferred = "," if source.name.lower().endswith((".csv", ".csv.gz")) else "\t"
-                text = DelimitedText(source, guess_delimiter(decoded, preferred), "utf-8")
-            for line, fields in text.records(decoded, first_line):
-                if header is None:
-                    header = _checked_header(source, fields)
-                    columns = [[] for _ in header[1:]]
-                    continue
-                if len(fields) != len(header):
-                    raise FileFormatError(
-                        f"{source}, line {line}: expected {len(header)} fields as in the header, "
-                        f"found {len(fields)}. Complete the line or remove it."
-                    )
-                if names.setdefault(fields[0], line) != line:
-                    raise FileFormatError(
-                        f"{source}, line {line}: the row {fields[0]!r} is already in line "
-                        f"{names[fields[0]]}. Remove one of them."
-                    )
-                for column, field in zip(columns, fields[1:], strict=True):
-                    column.append(field.strip())
+    for line, fields in _records(source, "a table of labels"):
+        if header is None:
+            header = _checked_header(source, fields)
+            columns = [[] for _ in header[1:]]
+            continue
+        if len(fields) != len(header):
+            raise FileFormatError(
+                f"{source}, line {line}: expected {len(header)} fields as in the header, "
+                f"found {len(fields)}. Complete the line or remove it."
+            )
+        if names.setdefault(fields[0], line) != line:
+            raise FileFormatError(
+                f"{source}, line {line}: the row {fields[0]!r} is already in line "
+                f"{names[fields[0]]}. Remove one of them."
+            )
+        for column, field in zip(columns, fields[1:], strict=True):
+            column.append(field.strip())
     if header is None or not names:
         raise FileFormatError(f"{source}: has no line below its header, expected labels of rows.")
     return {
@@ -186,6 +179,68 @@ def read_weights(
         )
     weights = [by_name[name][0] if name in by_name else 1 for name in names]
     return np.array(weights, dtype=np.float64)
+
+
+def read_pairs(
+    path: str | os.PathLike[str],
+    names: tuple[Sequence[str], Sequence[str]],
+    nouns: tuple[str, str] = ("row", "column"),
+) -> NDArray[np.int64]:
+    """Read pairs of names from a delimited text file.
+
+    Parameters
+    ----------
+    path : path-like
+        Two names in each line. The first line is a header if neither of its fields is a name that
+        is known. It may be gzipped.
+    names : pair of sequences of str
+        The names that are known of either.
+    nouns : pair of str
+        What they are.
+
+    Returns
+    -------
+    ndarray of int64, of shape (pairs, 2)
+        Their places among the names.
+    """
+    source, found = Path(path), []
+    places = [{name: at for at, name in enumerate(own)} for own in names]
+    for line, fields in _records(source, f"pairs of {nouns[0]} and {nouns[1]}"):
+        if len(fields) != 2:
+            raise FileFormatError(
+                f"{source}, line {line}: expected two names, {nouns[0]} and {nouns[1]}, found "
+                f"{len(fields)} field{'s' * (len(fields) != 1)}. Check what separates them."
+            )
+        unknown = [side for side in (0, 1) if fields[side] not in places[side]]
+        if line == 1 and len(unknown) == 2:
+            warnings.warn(
+                f"{source}: line 1 is taken for a header: {fields[0]!r} is no {nouns[0]}, and "
+                f"{fields[1]!r} no {nouns[1]}.",
+                stacklevel=2,
+            )
+            continue
+        for side in unknown:
+            raise FileFormatError(
+                f"{source}, line {line}: the matrix has no {nouns[side]} {fields[side]!r}. Its "
+                f"{nouns[side]}s are called {first_few(names[side])}. Correct the name or leave "
+                "the line out."
+            )
+        found.append([places[side][fields[side]] for side in (0, 1)])
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _records(source: Path, expected: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line of a delimited text file, and its number."""
+    first_bytes(source, expected=expected)
+    text, begun = DelimitedText(source, "\t", "utf-8"), False
+    with open_bytes(source) as stream:
+        for first_line, block in text.blocks(stream):
+            decoded = text.decode(block, first_line)
+            if not begun:
+                preferred = "," if source.name.lower().endswith((".csv", ".csv.gz")) else "\t"
+                text = DelimitedText(source, guess_delimiter(decoded, preferred), "utf-8")
+                begun = True
+            yield from text.records(decoded, first_line)
 
 
 def _number(text: str) -> float | None:

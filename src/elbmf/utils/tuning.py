@@ -211,6 +211,8 @@ class Tuning:
     # Maximal bicliques up to which the fewest are chosen by integer programming.
     # benchmarks/covers.py
     bicliques_to_choose: int = 4000
+    # Branches that this looks at, where there is no time limit. benchmarks/covers.py
+    nodes_to_choose: int = 100
     # Share of the work that goes into each number of components where some cells may be wrong.
     # benchmarks/covers.py
     share_of_drop: float = 0.05

@@ -49,27 +49,21 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
     from scipy import sparse
 
     from elbmf.io import LabelledMatrix, load_model, read
+    from elbmf.io.known import read_pairs
 
     columns = {name: place for place, name in enumerate(table.column_labels())}
-    rows = {name: place for place, name in enumerate(table.row_labels())}
-
-    def cells(path: str, known: tuple[Mapping[str, int], Mapping[str, int]]) -> Any:
-        pairs = read(path, layout="pairs")
-        names = (pairs.row_labels(), pairs.column_labels())
-        first, second = (
-            np.array([_place(name, places, path, args.data) for name in own], dtype=np.int64)
-            for own, places in zip(names, known, strict=True)
-        )
-        at = pairs.values.tocoo()
-        return first[at.row], second[at.col]
 
     def mask(path: str) -> Any:
-        places = cells(path, (rows, columns))
-        return sparse.csr_array((np.ones(places[0].size, np.bool_), places), table.shape)
+        pairs = read_pairs(path, (table.row_labels(), table.column_labels()))
+        cells = (np.ones(len(pairs), np.bool_), pairs.T)
+        return sparse.csr_array(cells, table.shape)
 
     def components(path: str) -> Any:
         if not Path(path).exists():
-            raise InputError(f"{path}: there is no such result, nor a table of components.")
+            raise InputError(
+                f"{path}: there is no such result, nor a table of components. Name a folder that "
+                "elbmf fit or cover has saved, or a table with a line for each component."
+            )
         if Path(path).is_dir():
             model = load_model(path)
             roles = LabelledMatrix(model.V, column_names=model.column_names)
@@ -83,7 +77,8 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
         return kept
 
     def pairs_of_columns(path: str) -> Any:
-        return np.stack(cells(path, (columns, columns)), axis=1)
+        names = table.column_labels()
+        return read_pairs(path, (names, names), ("column", "column")).tolist()
 
     readers = zip(FROM_FILES, (components, mask, mask, pairs_of_columns), strict=True)
     found = {}

@@ -207,6 +207,10 @@ def _count(lines: int, axis: int) -> str:
 
 def fixed_components(given: Any, shape: tuple[int, int]) -> FixedComponents:
     """Read components that are to be kept: V, or U and V."""
+    if isinstance(given, tuple) and len(given) != 2:
+        raise InputError(
+            f"fixed_components must be V, or a pair (U, V); got a tuple of {len(given)}."
+        )
     U, V = given if isinstance(given, tuple) else (None, given)
     V = boolean_array(V, "fixed_components")
     if V.shape[1] != shape[1]:

@@ -31,8 +31,9 @@ def cover_within(
     """
     k = max(1, V.shape[0])
     while True:
-        found = search.improve(U, V, k, seed, TUNING.first_covering, max_loss)
-        U, V = found
+        # However long that takes: without it, there is nothing to go on from.
+        given = (seed, np.inf, max_loss)
+        U, V = search.improve(U, V, k, *given, searched=False, exchanging=False)
         if enough(U, V):
             return _used(U, V, n_fixed)
         if not V[-1].any() or k >= A.cells:
@@ -69,7 +70,8 @@ def fewer_within(
             alone[:n_fixed] = A.ones + 1
             kept = np.delete(np.arange(V.shape[0]), int(alone.argmin()))
             seed, rank = int(generator.integers(1 << 62)), V.shape[0] - 1
-            found = search.improve(U[:, kept], V[kept], rank, seed, share, max_loss)
+            given = (rank, seed, share, max_loss)
+            found = search.improve(U[:, kept], V[kept], *given, searched=False)
         except KeyboardInterrupt:
             return U, V, True
         spent += share

@@ -65,20 +65,23 @@ class ConstrainedSearch:
         seed: int,
         most_work: float,  # To do at most, about in nanoseconds
         max_cost: int = 0,  # What is good enough
+        *,
+        searched: bool = True,  # Whether factors that keep to them are to be left as they are
+        exchanging: bool = True,  # Whether components are exchanged, and adapt to those that grow
     ) -> tuple[Bools, Bools]:
         """Make factors that keep to the constraints, those that are fixed first.
 
         Whether all required cells are covered is to be looked at.
         """
         constraints, slots = self._constraints, max(k, V.shape[0])
-        most, searched = constraints.per_line[0], True
+        most = constraints.per_line[0]
         if most is not None and (constraints.fixed is None or constraints.fixed.U is None):
             few = describe_within(self._A, V, self._weights, most)
             many = U.sum(axis=1) > most
-            U, searched = np.where(many[:, None], few, U), not many.any()
+            U, searched = np.where(many[:, None], few, U), searched and not many.any()
         factors = self._opened(slots, seed, most_work)
         rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
-        patience = TUNING.vain_exchanges * k
+        patience = TUNING.vain_exchanges * k if exchanging else 0
         rules = _rules(self._constraints, (slots, V.shape[1]))
         given, one = (self.task, rules, factors), np.int64(1)
         choose = address_of(choose_lines, *given, one, one, one)

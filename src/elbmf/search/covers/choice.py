@@ -15,6 +15,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from elbmf.boolean.packed import unpack
 from elbmf.boolean.product import Bools, Words, pack
 from elbmf.search.covers.reduction import Table
+from elbmf.utils.tuning import TUNING
 
 __all__ = ["Choice", "choose_fewest", "maximal_bicliques"]
 
@@ -63,7 +64,9 @@ def choose_fewest(table: Table, most: int, seconds: float) -> Choice | None:
         integrality=np.ones(len(rows)),
         bounds=Bounds(0, 1),
         constraints=LinearConstraint(covers.astype(np.float64), lb=1),
-        options={} if seconds == math.inf else {"time_limit": max(0.0, seconds)},
+        options={"node_limit": TUNING.nodes_to_choose}
+        if seconds == math.inf
+        else {"time_limit": max(0.0, seconds)},
     )
     bound = getattr(result, "mip_dual_bound", None)
     at_least = 0 if bound is None or not math.isfinite(bound) else math.ceil(bound - 1e-6)

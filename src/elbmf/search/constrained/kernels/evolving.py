@@ -158,7 +158,7 @@ def _uncovered(cells, factors, tries):
 def _make_room(task, rules, factors, axis, i):
     """Let a line that has as many components as it may leave them; return what they were worth.
 
-    Unless they are fixed, or would have too few lines without it.
+    Unless they are fixed, or would have too few lines without it. Its own alone are cleared.
     """
     count, covered = np.int64(0), factors.covered[1 - axis]
     for y in range(factors.memberships[axis].shape[1]):
@@ -166,16 +166,20 @@ def _make_room(task, rules, factors, axis, i):
     lost = np.int64(0)
     if count >= rules.per_line[axis]:
         for l in range(rules.fixed[axis], factors.sizes.shape[1]):
-            many = factors.sizes[axis, l] > rules.least[axis]
-            if many and has(factors.memberships[axis][i], l):
+            size = factors.sizes[axis, l]
+            alone = size == 1 and l >= rules.fixed[1]
+            if (alone or size > rules.least[axis]) and has(factors.memberships[axis][i], l):
                 unite_others(factors, axis, i, l, covered)
                 lost += gain_of(task, rules, factors, axis, i, l, covered)
-                switch(factors, axis, i, l, False)
+                if alone:
+                    clear_sides(factors, l, WHOLE)
+                else:
+                    switch(factors, axis, i, l, False)
     return lost
 
 
 @helper(allocates=False)
-def _grow(task, rules, factors, addresses, l):
+def _grow(task, rules, factors, addresses, l, failed):
     """Let an empty component have the uncovered ones of a line, and adapt; return the gain."""
     row, column = np.int64(-1), np.int64(-1)
     if rules.required[0].indptr.shape[0]:
@@ -185,7 +189,8 @@ def _grow(task, rules, factors, addresses, l):
         row, column = _uncovered(ones, factors, _DRAWS)
     if row < 0:
         return np.int64(0)
-    axis = draw(factors.random, 2)
+    # After a failure, from a line of the other side.
+    axis = failed & 1 if failed else draw(factors.random, 2)
     i, seed = (row, column) if axis == 0 else (column, row)
     lines, others = task.lines[axis], factors.memberships[1 - axis]
     lost = _make_room(task, rules, factors, axis, i)
@@ -340,9 +345,11 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
         if is_over(factors) and not (growing and _lacks_required(rules, factors)):
             break
         if growing:
-            gain = _grow(task, rules, factors, addresses, empty)
+            gain = _grow(task, rules, factors, addresses, empty, failed)
             if gain > 0:
-                value += gain + _sweep(task, rules, factors, addresses, empty)
+                value += gain
+                if patience:
+                    value += _sweep(task, rules, factors, addresses, empty)
                 failed = 0
                 _keep(factors)
             else:
@@ -363,7 +370,7 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
         if dropped < 0:
             continue
         clear_sides(factors, dropped, WHOLE)
-        gain = _grow(task, rules, factors, addresses, dropped)
+        gain = _grow(task, rules, factors, addresses, dropped, 0)
         # Mostly it comes back as it was.
         change = gain - least
         if change:
