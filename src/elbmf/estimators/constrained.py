@@ -183,9 +183,9 @@ class ConstraintParameters:
             ):
                 if copies is not None and not copies.all():
                     raise InputError(
-                        Setting(name), " must be above 0 where components are constrained: what "
-                        f"counts for nothing is {noun} {int(copies.argmin())}. Leave it out of the "
-                        "data, or give it a small weight."
+                        Setting(name), f" must be above 0 with constraints; {noun} "
+                        f"{int(copies.argmin())} has 0. Leave that {noun} out of the data, or give "
+                        "it a small weight."
                     )  # fmt: skip
         return lines
 

@@ -155,7 +155,8 @@ class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, Boolean
         (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
-        ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``. It is
+        ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``, and
+        what they cost once they keep to the ``"constraints"``, if there are any. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
     lower_bound_ : int
         What no factors with as many components cost less than: where it is as much as the last of

@@ -17,7 +17,7 @@ from elbmf.estimators.constrained import ConstraintParameters, unmet
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.search.constrained.constraints import Constraints
-from elbmf.search.constrained.fewest import cover_within, fewer_within
+from elbmf.search.constrained.fewest import FewestWithin
 from elbmf.search.constrained.search import ConstrainedSearch, with_fixed
 from elbmf.search.covers.reduction import Table
 from elbmf.search.covers.search import CoverSearch
@@ -159,50 +159,36 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
         if lines is not None:
             (U, V), A = lines.join(A, U, V, weights), self._original(A)
         constraints = self._constraints(A, None)
-        seed, n_fixed = int(generator.integers(1 << 62)), constraints.n_fixed
-
-        local = LocalSearch(A, weights, self._threads)
+        seed, local = int(generator.integers(1 << 62)), LocalSearch(A, weights, self._threads)
 
         def enough(U: Bools, V: Bools) -> bool:
             few = weighted_cover(A, U, V, lines, self._threads).loss <= self.max_loss
             return few and not len(constraints.uncovered(U, V))
 
-        def covered(constraints: Constraints) -> tuple[Bools, Bools] | None:
-            search = ConstrainedSearch(A, weights, constraints, lines)
-            start = with_fixed(local, constraints.fixed, U, V)
-            most = self.max_loss
-            return cover_within(A, search, *start, constraints.n_fixed, most, enough, seed)
+        def fewest(rules: Constraints, alarm: Alarm | None = None) -> FewestWithin:
+            search = ConstrainedSearch(A, weights, rules, lines, alarm)
+            return FewestWithin(A, search, rules.n_fixed, self.max_loss, enough)
+
+        def covered(rules: Constraints) -> tuple[Bools, Bools] | None:
+            return fewest(rules).cover(*with_fixed(local, rules.fixed, U, V), seed)
 
         found = covered(constraints)
         if found is None:
-
-            def met(others: Constraints) -> bool:
-                return covered(others) is not None
-
             why = "no components were found that leave so few wrong cells"
-            raise unmet(constraints, Setting("max_loss", self.max_loss), why, met)
-        if rounds.reason:
-            return found if lines is None else lines.spread(*found)
-        search = ConstrainedSearch(A, weights, constraints, lines, alarm)
-
-        def tell(size: int, share: float) -> bool:
-            return rounds.tell(size, at_least, share)
-
-        U, V, interrupted = fewer_within(
-            A,
-            search,
-            *found,
-            n_fixed,
-            self.max_loss,
-            enough,
-            at_least,
-            generator,
-            work,
-            tell,
-            lambda: alarm.rung,
-        )
-        rounds.reason = rounds.reason or "interrupted" * interrupted
-        return (U, V) if lines is None else lines.spread(U, V)
+            wish = Setting("max_loss", self.max_loss)
+            raise unmet(constraints, wish, why, lambda others: covered(others) is not None)
+        if not rounds.reason:
+            U, V, interrupted = fewest(constraints, alarm).drop(
+                *found,
+                at_least,
+                generator,
+                work,
+                lambda size, share: rounds.tell(size, at_least, share),
+                lambda: alarm.rung,
+            )
+            found = U, V
+            rounds.reason = rounds.reason or "interrupted" * interrupted
+        return found if lines is None else lines.spread(*found)
 
     def _line_weights(
         self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any

@@ -76,9 +76,10 @@ class ConstrainedSearch:
         constraints, slots = self._constraints, max(k, V.shape[0])
         most = constraints.per_line[0]
         if most is not None and (constraints.fixed is None or constraints.fixed.U is None):
-            few = describe_within(self._A, V, self._weights, most)
             many = U.sum(axis=1) > most
-            U, searched = np.where(many[:, None], few, U), searched and not many.any()
+            if many.any():
+                few = describe_within(self._A, V, self._weights, most)
+                U, searched = np.where(many[:, None], few, U), False
         factors = self._opened(slots, seed, most_work)
         rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
         patience = TUNING.vain_exchanges * k if exchanging else 0

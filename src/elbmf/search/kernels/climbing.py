@@ -7,6 +7,7 @@ from elbmf.kernels.intrinsics import popcount
 from elbmf.kernels.randomness import draw
 from elbmf.kernels.sets import common, copy_into, has, list_common, lowest
 from elbmf.search.kernels.adapting import ALL, COUNT, EMPTY, IMPROVE, mask_line, save
+from elbmf.search.kernels.uncovered import uncovered_cell
 
 __all__ = ["evolve"]
 
@@ -29,34 +30,6 @@ _STEPS = 1024
 _DROPS, _SPLITS = 2, 4
 
 
-@kernel(inline="always")
-def _uncovered_one(lines, memberships, random, work):
-    """Draw an uncovered one; return its row and its column, below zero if there are none."""
-    indptr, indices, rows, columns = lines.indptr, lines.indices, memberships[0], memberships[1]
-    n, total = rows.shape[0], indices.shape[0]
-    for _ in range(_DRAWS if total else 0):
-        e = draw(random, total)
-        low, high = 0, n
-        while high - low > 1:
-            middle = (low + high) // 2
-            if indptr[middle] <= e:
-                low = middle
-            else:
-                high = middle
-        work[0] += 20
-        if not common(rows[low], columns[indices[e]]):
-            return low, np.int64(indices[e])
-    # They are few: the first after a random row will do.
-    begin = draw(random, n)
-    work[0] += 2 * total
-    for step in range(n):
-        i = (begin + step) % n
-        for e in range(indptr[i], indptr[i + 1]):
-            if not common(rows[i], columns[indices[e]]):
-                return i, np.int64(indices[e])
-    return -1, -1
-
-
 @helper(allocates=False)
 def _empty(table, climb, l, address):
     """Empty a component; return by how much the cost goes up."""
@@ -73,7 +46,7 @@ def _fill(table, climb, l, address):
     No line need lead to the best: now and then it has any cells, drawn at random.
     """
     now, saved = climb.now, climb.saved
-    row, column = _uncovered_one(table.lines[0], now.memberships, climb.random, climb.work)
+    row, column = uncovered_cell(table.lines[0], now.memberships, climb.random, climb.work, _DRAWS)
     if row < 0:
         return np.int64(0)
     axis = draw(climb.random, 2)

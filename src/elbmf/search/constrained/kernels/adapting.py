@@ -42,7 +42,7 @@ def _value_of(task, rules, factors, l):
 
 @helper(allocates=False)
 def clear_sides(factors, l, sides):
-    """Empty a component, or if it is one of its sides, the rows."""
+    """Take all lines out of a component: its rows, or `WHOLE`, its columns, too."""
     for axis in range(sides):
         own = factors.component_bits[axis][l]
         for w in range(own.shape[0]):

@@ -15,7 +15,7 @@ from elbmf.search.constrained.kernels.state import (
     gain_of,
     meets,
     set_bit,
-    switch,
+    set_side,
     unite_others,
 )
 
@@ -136,10 +136,5 @@ def choose_lines(task, rules, factors, axis, l, how):
     # Of sides that gain the same, the shorter is easier to read.
     if how == IMPROVE and (after < before or (after == before and count >= factors.sizes[axis, l])):
         return np.int64(0)
-    for w in range(own.shape[0]):
-        word = own[w] ^ chosen[w]
-        while word:
-            i = 64 * w + lowest(word)
-            word &= word - np.uint64(1)
-            switch(factors, axis, i, l, has(chosen, i))
+    set_side(factors, axis, l, chosen)
     return after if how == REPAIR else after - before

@@ -21,9 +21,11 @@ from elbmf.search.constrained.kernels.state import (
     gain_of,
     is_over,
     meets,
+    set_side,
     switch,
     unite_others,
 )
+from elbmf.search.kernels.uncovered import uncovered_cell
 
 __all__ = ["evolve_within"]
 
@@ -44,32 +46,21 @@ def _work(task, rules, factors, addresses, l, job):
 
 
 @helper(allocates=False)
-def _fill_side(factors, axis, l, packed):
-    """Let a component have lines of one side."""
-    for w in range(packed.shape[0]):
-        word = packed[w]
-        while word:
-            i = 64 * w + lowest(word)
-            word &= word - np.uint64(1)
-            switch(factors, axis, i, l, True)
-
-
-@helper(allocates=False)
 def _insert(task, rules, factors, addresses, l, rows, columns):
     """Make the best of a component whose sides may break rules; return what it is worth."""
-    _fill_side(factors, 1, l, columns)
+    set_side(factors, 1, l, columns)
     by_columns = _work(task, rules, factors, addresses, l, REPAIR_ROWS)
     first = factors.kept
     for axis in range(2):
         copy_into(first[axis], factors.component_bits[axis][l])
     clear_sides(factors, l, WHOLE)
-    _fill_side(factors, 0, l, rows)
+    set_side(factors, 0, l, rows)
     by_rows = _work(task, rules, factors, addresses, l, REPAIR_COLUMNS)
     if by_rows >= by_columns:
         return by_rows
     clear_sides(factors, l, WHOLE)
     for axis in range(2):
-        _fill_side(factors, axis, l, first[axis])
+        set_side(factors, axis, l, first[axis])
     return by_columns
 
 
@@ -125,33 +116,7 @@ def _trim(task, rules, factors, l):
 
 @helper(allocates=False)
 def _uncovered(cells, factors, tries):
-    """Draw an uncovered cell of some, given by rows; its row is below zero if there is none.
-
-    At random for so many tries, and then in order from a random row on.
-    """
-    rows, columns = factors.memberships
-    n, total = rows.shape[0], cells.indices.shape[0]
-    for _ in range(tries if total else 0):
-        e = draw(factors.random, total)
-        low, high = 0, n
-        while high - low > 1:
-            middle = (low + high) // 2
-            if cells.indptr[middle] <= e:
-                low = middle
-            else:
-                high = middle
-        factors.work[0] += 20
-        if not common(rows[low], columns[cells.indices[e]]):
-            return low, np.int64(cells.indices[e])
-    if total:
-        begin = draw(factors.random, n)
-        factors.work[0] += 2 * total
-        for step in range(n):
-            i = (begin + step) % n
-            for e in range(cells.indptr[i], cells.indptr[i + 1]):
-                if not common(rows[i], columns[cells.indices[e]]):
-                    return i, np.int64(cells.indices[e])
-    return -1, -1
+    return uncovered_cell(cells, factors.memberships, factors.random, factors.work, tries)
 
 
 @helper(allocates=False)
@@ -226,6 +191,7 @@ def _sweep(task, rules, factors, addresses, first):
 
 @helper(allocates=False)
 def _keep(factors):
+    """Let the factors be what to go back to."""
     for axis in range(2):
         for l in range(factors.sizes.shape[1]):
             copy_into(factors.saved[axis][l], factors.component_bits[axis][l])
@@ -236,13 +202,7 @@ def _go_back(factors):
     """Undo all that was done since the factors were last kept."""
     for axis in range(2):
         for l in range(factors.sizes.shape[1]):
-            saved, own = factors.saved[axis][l], factors.component_bits[axis][l]
-            for w in range(own.shape[0]):
-                word = own[w] ^ saved[w]
-                while word:
-                    i = 64 * w + lowest(word)
-                    word &= word - np.uint64(1)
-                    switch(factors, axis, i, l, has(saved, i))
+            set_side(factors, axis, l, factors.saved[axis][l])
 
 
 @helper(allocates=False)
@@ -317,8 +277,8 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
     k, fixed = factors.sizes.shape[1], rules.fixed[1]
     value, whole = np.int64(0), searched and fixed == 0
     for l in range(rules.fixed[0], rows.shape[0]):
-        _fill_side(factors, 0, l, rows[l])
-        _fill_side(factors, 1, l, columns[l])
+        set_side(factors, 0, l, rows[l])
+        set_side(factors, 1, l, columns[l])
         if not _fits(task, rules, factors, l):
             whole = False
             if l >= fixed:

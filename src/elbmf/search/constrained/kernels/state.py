@@ -19,6 +19,7 @@ __all__ = [
     "is_over",
     "meets",
     "set_bit",
+    "set_side",
     "switch",
     "unite_others",
 ]
@@ -156,6 +157,18 @@ def switch(factors, axis, i, l, on):
         factors.sizes[axis, l] += 1 if on else -1
         set_bit(factors.memberships[axis][i], l, on)
         set_bit(factors.component_bits[axis][l], i, on)
+
+
+@helper(allocates=False)
+def set_side(factors, axis, l, packed):
+    """Let a component have just these lines of one side."""
+    own = factors.component_bits[axis][l]
+    for w in range(own.shape[0]):
+        word = own[w] ^ packed[w]
+        while word:
+            i = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            switch(factors, axis, i, l, has(packed, i))
 
 
 @helper(allocates=False)
