@@ -208,6 +208,10 @@ class Tuning:
     # Cells up to which there is memory, and time, to grow covers around fooling sets.
     # benchmarks/covers.py
     cells_to_grow: int = 1 << 25
+    # Bicliques that grow before one of them is taken into a cover, and how many others are kept to
+    # choose from. benchmarks/covers.py
+    tries_to_regrow: int = 30
+    pool_to_regrow: int = 256
     # Maximal bicliques up to which the fewest are chosen by integer programming.
     # benchmarks/covers.py
     bicliques_to_choose: int = 4000

@@ -15,6 +15,7 @@ from elbmf.search.covers.fooling import fooling_set
 from elbmf.search.covers.growing import grow_cover
 from elbmf.search.covers.kernels.covering import Bicliques, Ground, shrink
 from elbmf.search.covers.reduction import Part, Reduction, Table
+from elbmf.search.covers.regrowing import regrow_cover
 from elbmf.search.starts.concepts import find_concepts
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING
@@ -130,7 +131,7 @@ class CoverSearch:
             self._bound(seed + turn, chunk)
             if turn == 0:
                 self._choose()
-            self._shrink(chunk, seed + turn)
+            self._search(chunk, seed + turn)
             chunk, turn = 2 * chunk, turn + 1
         tell(self.size, self.at_least, 1.0)
 
@@ -165,15 +166,31 @@ class CoverSearch:
             if choice.U is not None and choice.V is not None:
                 part.take(choice.U, choice.V)
 
-    def _shrink(self, chunk: int, seed: int) -> None:
-        """Search from each open part's cover, in two ways at a time."""
-        parts = [part for part in self._open_parts() for _ in range(TUNING.ways_of_covering)]
-        seeds = [seed * len(parts) + place for place in range(len(parts))]
+    def _search(self, chunk: int, seed: int) -> None:
+        """Search from each open part's cover, in several ways at a time."""
+        ways = [
+            (part, way)
+            for part in self._open_parts()
+            for way in (self._shrunk, self._regrown, self._grown_anew)
+        ]
+        seeds = [seed * len(ways) + place for place in range(len(ways))]
         with ThreadPoolExecutor(self._n_jobs) as pool:
-            found = list(pool.map(lambda part, seed: self._shrunk(part, chunk, seed), parts, seeds))
-        for part, (U, V, work) in zip(parts, found, strict=True):
+            found = list(pool.map(lambda way, seed: way[1](way[0], chunk, seed), ways, seeds))
+        for (part, _), (U, V, work) in zip(ways, found, strict=True):
             part.take(U, V)
             self.work += work
+
+    def _regrown(
+        self, part: _Covered, most_work: int, seed: int, *, from_scratch: bool = False
+    ) -> tuple[Bools, Bools, int]:
+        table = part.part.table
+        if table.allowed.size > TUNING.cells_to_grow:
+            return part.U, part.V, 0
+        given = (part.at_least, most_work, seed, self._alarm)
+        return regrow_cover(table, part.U, part.V, *given, from_scratch=from_scratch)
+
+    def _grown_anew(self, part: _Covered, most_work: int, seed: int) -> tuple[Bools, Bools, int]:
+        return self._regrown(part, most_work, seed, from_scratch=True)
 
     def _shrunk(self, part: _Covered, most_work: int, seed: int) -> tuple[Bools, Bools, int]:
         allowed, required = part.part.table
