@@ -72,16 +72,38 @@ def test_limits_count_lines_and_not_their_weights(case, seed, extra_weight):
         assert cover.reconstruction_err_ == 0
 
 
-@given(case=constrained(), max_loss=st.sampled_from([0, 0, 2, 20]))
-@examples(150)
-def test_so_does_a_cover(case, max_loss):
+@given(
+    case=constrained(),
+    max_loss=st.sampled_from([0, 0, 2, 20]),
+    time_limit=st.sampled_from([None, None, 0]),
+)
+@examples(200)
+def test_so_does_a_cover(case, max_loss, time_limit):
     A, missing, _, wishes = case
-    model = MinimalCover(max_loss=max_loss, effort=0.001, random_state=0, **wishes)
+    given = {"max_loss": max_loss, "effort": 0.001, "time_limit": time_limit, "random_state": 0}
+    model = MinimalCover(**given, **wishes)
     if not fits_or_names(model, A, missing, (*wishes, "extra_weight")):
         return
     assert not broken(model.membership_, model.components_, A, missing, from_below=True, **wishes)
     assert model.reconstruction_err_ <= max_loss
     assert model.lower_bound_ <= model.components_.shape[0]
+
+
+def test_without_any_time_a_cover_within_limits_is_made_line_by_line():
+    noisy = TILES ^ (np.random.default_rng(0).random(TILES.shape) < 0.1)
+    model = MinimalCover(max_components_per_row=1, time_limit=0, random_state=0).fit(noisy)
+    assert model.reconstruction_err_ == 0
+    assert model.membership_.sum(axis=1).max() == 1
+    assert model.n_components_ == len(np.unique(noisy[noisy.any(axis=1)], axis=0))
+
+
+def test_a_cover_that_takes_longer_says_so():
+    message = (
+        r"within time_limit=0 that leave so few .* max_loss=0 .* keep to max_columns=1, .* Give"
+    )
+    narrow = {"max_columns": 1, "max_components_per_row": 2}
+    with pytest.raises(InputError, match=message):
+        MinimalCover(**narrow, time_limit=0).fit(TILES)
 
 
 def test_components_of_few_rows_are_left_out():

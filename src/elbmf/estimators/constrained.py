@@ -32,7 +32,7 @@ from elbmf.utils.tuning import TUNING
 if TYPE_CHECKING:
     from elbmf.estimators.elbmf import ELBMF
 
-__all__ = ["CONSTRAINTS", "ConstraintParameters", "fit_within", "unmet"]
+__all__ = ["CONSTRAINTS", "ConstraintParameters", "fit_within", "listed", "unmet"]
 
 _A_NUMBER = [Interval(Integral, 1, None, closed="left"), None]
 _A_MASK = ["array-like", "sparse matrix", HasMethods(["to_csr"]), None]
@@ -287,10 +287,12 @@ def unmet(
                 wish, " and ", setting, f" were not met together: {why}. Relax one of them, or ask "
                 "for more components or effort."
             )  # fmt: skip
-    settings: list[str | Setting] = []
-    for setting in others:
-        settings += [", ", setting]
     return InputError(
-        wish, f" could not be met: {why}, with ", *settings[1:],
+        wish, f" could not be met: {why}, with ", *listed(others),
         ". Relax some of them, or ask for more components."
     )  # fmt: skip
+
+
+def listed(settings: list[Setting]) -> list[str | Setting]:
+    """Return parameters with commas between them, for a message."""
+    return [part for setting in settings for part in (", ", setting)][1:]

@@ -13,7 +13,7 @@ from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
-from elbmf.estimators.constrained import ConstraintParameters, unmet
+from elbmf.estimators.constrained import ConstraintParameters, listed, unmet
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.search.constrained.constraints import Constraints
@@ -114,7 +114,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
         work = math.inf if limited else self.effort * TUNING.covering
         rounds = _Rounds(self, began)
         # A cover is all there is to find, or where the search for fewer with errors begins.
-        until = began + TUNING.cover_in_time * (deadline - began) if self.max_loss else deadline
+        share = TUNING.cover_in_time if self.max_loss or self._is_constrained else 1.0
+        until = began + share * (deadline - began)
         with Alarm(deadline) as alarm, Alarm(until) as first:
             search = CoverSearch(_table(A), first, self._threads)
             try:
@@ -165,14 +166,27 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             few = weighted_cover(A, U, V, lines, self._threads).loss <= self.max_loss
             return few and not len(constraints.uncovered(U, V))
 
-        def fewest(rules: Constraints, alarm: Alarm | None = None) -> FewestWithin:
+        def fewest(rules: Constraints, alarm: Alarm) -> FewestWithin:
             search = ConstrainedSearch(A, weights, rules, lines, alarm)
-            return FewestWithin(A, search, rules.n_fixed, self.max_loss, enough)
+            return FewestWithin(A, search, rules.n_fixed, self.max_loss, enough, lambda: alarm.rung)
 
         def covered(rules: Constraints) -> tuple[Bools, Bools] | None:
-            return fewest(rules).cover(*with_fixed(local, rules.fixed, U, V), seed)
+            now = time.perf_counter()
+            until = now + TUNING.first_within_time * (alarm.deadline - now)
+            with Alarm(until) as first:
+                return fewest(rules, first).cover(*with_fixed(local, rules.fixed, U, V), seed)
 
         found = covered(constraints)
+        if found is None and alarm.rung:
+            raise InputError(
+                "No components were found within ",
+                Setting("time_limit", self.time_limit),
+                " that leave so few wrong cells as ",
+                Setting("max_loss", self.max_loss),
+                " allows and keep to ",
+                *listed(constraints.in_force),
+                ". Give it more time, or relax one of these.",
+            )
         if found is None:
             why = "no components were found that leave so few wrong cells"
             wish = Setting("max_loss", self.max_loss)
@@ -184,7 +198,6 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
                 generator,
                 work,
                 lambda size, share: rounds.tell(size, at_least, share),
-                lambda: alarm.rung,
             )
             found = U, V
             rounds.reason = rounds.reason or "interrupted" * interrupted

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from elbmf.boolean.coverage import component_cover
-from elbmf.boolean.product import Bools
+from elbmf.boolean.product import Bools, boolean_product
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.search import ConstrainedSearch
+from elbmf.search.covers.reduction import Table
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["FewestWithin"]
@@ -25,23 +26,44 @@ class FewestWithin:
     enough: Callable[
         [Bools, Bools], bool
     ]  # Tells whether factors have no more, and all that must be
+    over: Callable[[], bool] = lambda: False  # Asked whether the time is up
 
     def cover(self, U: Bools, V: Bools, seed: int) -> tuple[Bools, Bools] | None:
         """Make a cover of any components to begin with, with as many as that takes.
 
-        Returns None if none is found.
+        What is left to cover when the time is up, or when more components do not help, is covered
+        line by line. Returns None if that is not within the constraints either.
         """
-        k = max(1, V.shape[0])
-        while True:
-            # However long that takes: without it, there is nothing to go on from.
+
+        def kept(U: Bools, V: Bools, k: int) -> tuple[Bools, Bools]:
             given = (k, seed, np.inf, self.max_loss)
-            U, V = self.search.improve(U, V, *given, searched=False, exchanging=False)
-            if self.enough(U, V):
-                return self._used(U, V)
-            if not V[-1].any() or k >= self.A.cells:
-                # More components would not help.
-                return None
+            return self.search.improve(U, V, *given, searched=False, hasty=True)
+
+        k = max(1, V.shape[0])
+        U, V = kept(U, V, k)
+        while not self.enough(U, V) and V[-1].any() and k < self.A.cells and not self.over():
             k *= 2
+            U, V = kept(U, V, k)
+        for axis in (0, 1):
+            if not self.enough(U, V):
+                by_lines = self._with_lines(U, V, axis)
+                U, V = kept(*by_lines, by_lines[1].shape[0])
+        return self._used(U, V) if self.enough(U, V) else None
+
+    def _with_lines(self, U: Bools, V: Bools, axis: int) -> tuple[Bools, Bools]:
+        """Let each row or column that is not covered be in a component of its own kind alone."""
+        ones = Table.of(self.A).required
+        sides = [U.copy(), V.T.copy()]
+        missed = ones & ~boolean_product(U, V).toarray()
+        lacking = np.flatnonzero(missed.any(axis=1 - axis))
+        lines = (ones if axis == 0 else ones.T)[lacking]
+        kinds, place = np.unique(lines, axis=0, return_inverse=True)
+        sides[axis][lacking, self.n_fixed :] = False
+        own = np.zeros((self.A.shape[axis], kinds.shape[0]), np.bool_)
+        own[lacking, place.ravel()] = True
+        added = [own, kinds.T] if axis == 0 else [kinds.T, own]
+        U, V = (np.hstack(pair) for pair in zip(sides, added, strict=True))
+        return U, np.ascontiguousarray(V.T)
 
     def drop(
         self,
@@ -53,14 +75,13 @@ class FewestWithin:
         # Told of the number of components and of the share of the work that is done; ends it if
         # true
         tell: Callable[[int, float], bool],
-        over: Callable[[], bool],  # Asked whether the time is up
     ) -> tuple[Bools, Bools, bool]:
         """Do with fewer components, one less at a time, with more work each time that fails.
 
         Ctrl-C ends it with the best so far; returns whether it did, too.
         """
         share, spent = TUNING.first_covering, 0.0
-        while max(at_least, self.n_fixed) < V.shape[0] and spent < most_work and not over():
+        while max(at_least, self.n_fixed) < V.shape[0] and spent < most_work and not self.over():
             try:
                 if tell(V.shape[0], min(1.0, spent / most_work)):
                     break

@@ -67,7 +67,9 @@ class ConstrainedSearch:
         max_cost: int = 0,  # What is good enough
         *,
         searched: bool = True,  # Whether factors that keep to them are to be left as they are
-        exchanging: bool = True,  # Whether components are exchanged, and adapt to those that grow
+        # Whether components are not exchanged, do not adapt to those that grow, and are left out
+        # where the time is up before they keep to the constraints
+        hasty: bool = False,
     ) -> tuple[Bools, Bools]:
         """Make factors that keep to the constraints, those that are fixed first.
 
@@ -78,18 +80,19 @@ class ConstrainedSearch:
         if most is not None and (constraints.fixed is None or constraints.fixed.U is None):
             many = U.sum(axis=1) > most
             if many.any():
-                few = describe_within(self._A, V, self._weights, most)
+                alarm = self._alarm if hasty else None
+                few = describe_within(self._A, V, self._weights, most, alarm=alarm)
                 U, searched = np.where(many[:, None], few, U), False
         factors = self._opened(slots, seed, most_work)
         rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
-        patience = TUNING.vain_exchanges * k if exchanging else 0
+        patience = 0 if hasty else TUNING.vain_exchanges * k
         rules = _rules(self._constraints, (slots, V.shape[1]))
         given, one = (self.task, rules, factors), np.int64(1)
         choose = address_of(choose_lines, *given, one, one, one)
         work_on = address_of(work_within, *given, choose, one, one)
         addresses = (choose, work_on, address_of(assign_lines, *given, one))
         goal = self._value_without(factors) - max_cost
-        evolve_within(*given, addresses, rows, columns, searched, k, patience, goal)
+        evolve_within(*given, addresses, rows, columns, searched, hasty, k, patience, goal)
         U, V = self._unpacked(factors)
         if slots == k:
             return U, V
@@ -168,6 +171,7 @@ def describe_within(
     weights: Weights,
     most: int | None,  # Components that a row has at most; any number if it is not said
     n_jobs: int | None = None,
+    alarm: Alarm | None = None,  # Ends it; the rows that are left then have no components
 ) -> Bools:
     """Do what `describe` does, with so many components for a row at most.
 
@@ -176,19 +180,20 @@ def describe_within(
     U = describe(A, V, weights, n_jobs)
     if most is None or not (U.sum(axis=1) > most).any():
         return U
-    packed = as_matrix(A).map_rows(_described_within, V, weights, most, n_jobs=n_jobs)
+    given = (V, weights, most, alarm or Alarm())
+    packed = as_matrix(A).map_rows(_described_within, *given, n_jobs=n_jobs)
     few = unpack(packed, V.shape[0])
     return np.where((U.sum(axis=1) > most)[:, None], few, U)
 
 
 def _described_within(
-    A: BooleanMatrix, V: Bools, weights: Weights, most: int, n_jobs: int | None
+    A: BooleanMatrix, V: Bools, weights: Weights, most: int, alarm: Alarm, n_jobs: int | None
 ) -> Words:
     """Return the components of each row, packed."""
     constraints = Constraints(per_line=(most, None))
     search = ConstrainedSearch(A, weights, constraints)
     U = np.zeros((A.shape[0], V.shape[0]), np.bool_)
-    factors = _opened(U, V, 0, np.inf, Alarm())
+    factors = _opened(U, V, 0, np.inf, alarm)
     assign_lines(search.task, _rules(constraints, V.shape), factors, 0)
     return factors.memberships[0]
 

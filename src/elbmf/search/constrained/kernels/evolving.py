@@ -247,7 +247,9 @@ def _lacks_required(rules, factors):
 
 
 @kernel(allocates=False)
-def evolve_within(task, rules, factors, addresses, rows, columns, searched, wanted, patience, goal):
+def evolve_within(
+    task, rules, factors, addresses, rows, columns, searched, hasty, wanted, patience, goal
+):
     """Make factors that meet the rules from some that may not, and exchange components.
 
     Parameters
@@ -262,6 +264,9 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
         The lines of each component to begin with, packed, those that are fixed first.
     searched : bool
         Whether these are the result of a search, to be left as they are if they keep to the rules.
+    hasty : bool
+        Whether components do not adapt to those that grow, and all ends when the time is up,
+        however little there is by then.
     wanted : int
         Components to end with; if there are more, the least useful are dropped.
     patience : int
@@ -293,7 +298,7 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
         # As it is, it was searched for longer than it would be here.
         return value
     for l in range(fixed, rows.shape[0]):
-        if factors.sizes[1, l] == 0:
+        if factors.sizes[1, l] == 0 and not (hasty and factors.alarm[0]):
             value += _insert(task, rules, factors, addresses, l, rows[l], columns[l])
     value += _sweep(task, rules, factors, addresses, 0)
     value -= _drop_down_to(task, rules, factors, addresses, wanted)
@@ -302,13 +307,14 @@ def evolve_within(task, rules, factors, addresses, rows, columns, searched, want
     while True:
         empty = _an_empty_one(factors)
         growing = empty >= 0 and _used(factors, fixed) < wanted and failed < _FAILURES
-        if is_over(factors) and not (growing and _lacks_required(rules, factors)):
+        waits = growing and not hasty and _lacks_required(rules, factors)
+        if is_over(factors) and not waits:
             break
         if growing:
             gain = _grow(task, rules, factors, addresses, empty, failed)
             if gain > 0:
                 value += gain
-                if patience:
+                if not hasty:
                     value += _sweep(task, rules, factors, addresses, empty)
                 failed = 0
                 _keep(factors)
