@@ -5,7 +5,8 @@ Each message says what was expected, what came, where, and what to do.
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,11 +16,13 @@ __all__ = [
     "DiskFullError",
     "FileFormatError",
     "InputError",
+    "Line",
     "MissingExtraError",
     "OtherWorkError",
     "Placeholder",
     "Setting",
     "differing",
+    "naming_lines",
     "parts_of",
     "worded",
 ]
@@ -51,17 +54,34 @@ class Setting:
         return self.name if self.value is ... else f"{self.name}={self.value!r}"
 
 
+@dataclass(frozen=True)
+class Line:
+    """A row (axis 0) or a column (axis 1) that a message names.
+
+    By its number, counted from 0, unless its name is known where the error passes: see
+    `naming_lines`.
+    """
+
+    axis: int
+    place: int
+    name: str | None = None
+
+    def __str__(self) -> str:
+        shown = self.place if self.name is None else repr(self.name)
+        return f"{('row', 'column')[self.axis]} {shown}"
+
+
 class InputError(ValueError):
     """The data or a parameter cannot be used as given.
 
     Parameters
     ----------
-    *parts : str or Setting
-        The message, in pieces: text, and the parameters that it names, so that they can be shown
-        as what the user types.
+    *parts : str, Setting or Line
+        The message, in pieces: text, and the parameters, rows and columns that it names, so that
+        they can be shown as what the user types and knows.
     """
 
-    def __init__(self, *parts: str | Setting) -> None:
+    def __init__(self, *parts: str | Setting | Line) -> None:
         super().__init__("".join(map(str, parts)))
         self.parts = parts
 
@@ -166,14 +186,41 @@ class OtherWorkError(InputError):
         self.differing = differing
 
 
-def parts_of(error: BaseException) -> tuple[str | Setting, ...]:
+def parts_of(error: BaseException) -> tuple[str | Setting | Line, ...]:
     """Return the pieces of a message, for another message to take up."""
     return getattr(error, "parts", None) or (str(error),)
 
 
 def worded(error: BaseException, write: Callable[[Setting], str]) -> str:
     """Return the message of an error, with its parameters written in a way of one's own."""
-    return "".join(part if isinstance(part, str) else write(part) for part in parts_of(error))
+    return "".join(
+        write(part) if isinstance(part, Setting) else str(part) for part in parts_of(error)
+    )
+
+
+@contextmanager
+def naming_lines(
+    names: Callable[[], tuple[Sequence[Any] | None, Sequence[Any] | None]],
+) -> Iterator[None]:
+    """Let errors that are raised within name rows and columns by the names that they have.
+
+    ``names`` is asked for those of rows and columns only then.
+    """
+    try:
+        yield
+    except InputError as error:
+        lines = [part for part in error.parts if isinstance(part, Line) and part.name is None]
+        if not lines:
+            raise
+        known = names()
+
+        def named(part: str | Setting | Line) -> str | Setting | Line:
+            own = known[part.axis] if isinstance(part, Line) else None
+            if own is None or not isinstance(part, Line):
+                return part
+            return Line(part.axis, part.place, str(own[part.place]))
+
+        raise InputError(*map(named, error.parts)) from None
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -66,6 +66,18 @@ def test_cells_that_must_and_must_not_be(folder, capsys):
     assert covered[3, 5]
 
 
+@pytest.mark.parametrize("flag", ["--forbid", "--require", "--separate"])
+@pytest.mark.parametrize("text", ["", "  \n\n", "one,two\n"])
+def test_empty_files_have_no_rules(folder, capsys, flag, text):
+    (folder / "none.csv").write_text(text)
+    common = ["fit", "rights.csv", "-k", "2", "--seed", "0"]
+    assert main([*common, "-o", "ruled", flag, "none.csv"]) == 0
+    assert "none.csv: has no pairs of" in capsys.readouterr().err
+    assert main([*common, "-o", "plain"]) == 0
+    for ruled, plain in zip(factors("ruled"), factors("plain"), strict=True):
+        assert np.array_equal(ruled, plain)
+
+
 def test_limits_hold_for_rows_to_come(folder, capsys):
     limits = ["--max-components-per-row", "1", "--min-rows", "2", "--max-columns", "4"]
     assert main(["fit", "rights.csv", "-k", "4", "-o", "result", "--seed", "0", *limits]) == 0
@@ -90,11 +102,12 @@ def test_limits_hold_for_rows_to_come(folder, capsys):
         (["--separate", "never.csv"], "never.csv, line 1: the matrix has no column 'eve'"),
         (
             ["--forbid", "always.csv", "--require", "always.csv"],
-            "--forbid and --require contradict",
+            "--forbid and --require contradict each other: the cell in row 'dan' and column "
+            "'approve' is in both",
         ),
         (["--keep", "roles.csv", "--max-columns", "1"], "--keep and --max-columns 1 contradict"),
         (["--separate", "roles.csv"], "roles.csv, line 1: expected two names, column and column"),
-        (["--separate", "self.csv"], "--separate pairs a column with itself: [4, 4]"),
+        (["--separate", "self.csv"], "--separate pairs column 'pay' with itself"),
         (["--method", "grecond", "--min-rows", "2"], "--min-rows"),
         (["--min-rows", "0"], "--min-rows must be an int in the range"),
         (["--forbid", "missing.csv"], "missing.csv"),

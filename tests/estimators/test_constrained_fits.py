@@ -213,22 +213,22 @@ ONES = np.ones((4, 3), int)
         ),
         (
             {"fixed_components": (ONES[:, :1], ONES[:1]), "forbidden_cells": ONES},
-            "fixed_components and forbidden_cells .* row 0, column 0",
+            "fixed_components and forbidden_cells .* row 0 and column 0",
         ),
         (
             {"fixed_components": (ONES[:, :1], ONES[:1]), "extra_weight": np.inf},
-            "fixed_components and extra_weight=inf .* row 0, column 1",
+            "fixed_components and extra_weight=inf .* row 0 and column 1",
         ),
         (
             {"fixed_components": ONES[:1], "separate_columns": [(0, 2)]},
-            "separate_columns contradict .* columns 0 and 2 are both in component 0",
+            "separate_columns contradict .* column 0 and column 2 are both in component 0",
         ),
         ({"fixed_components": np.ones((1, 2))}, "a column for each of the 3 columns .* got 2"),
         ({"fixed_components": (np.ones((1, 1)), ONES[:1])}, r"must be of shape \(4, 1\)"),
         ({"fixed_components": [[1, 2, 0]]}, "fixed_components must be 0/1"),
         ({"forbidden_cells": np.ones((2, 2))}, "forbidden_cells must have the shape .* 4×3"),
         ({"required_cells": 2 * ONES}, "required_cells must be a 0/1 mask; got 2"),
-        ({"separate_columns": [(1, 1)]}, "pairs a column with itself"),
+        ({"separate_columns": [(1, 1)]}, "pairs column 1 with itself"),
         ({"separate_columns": [(0, 3)]}, "names the column 3, which the data does not have"),
         ({"separate_columns": ["ab"]}, r"takes pairs of columns; got \['ab'\]"),
         ({"separate_columns": [("a", "b")]}, "names the column 'a'"),
@@ -243,6 +243,40 @@ def test_what_cannot_be(wishes, message):
     A = np.array([[1, 0, 1], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
     with pytest.raises(InputError, match=message):
         ELBMF(2, **wishes).fit(A)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        (
+            {"forbidden_cells": ONES, "required_cells": ONES},
+            "row 'ann' and column 'mail' is in both",
+        ),
+        (
+            {"separate_columns": [("wiki", "wiki")]},
+            "separate_columns pairs column 'wiki' with itself",
+        ),
+        (
+            {"fixed_components": ONES[:2], "max_components_per_column": 1},
+            "column 'mail' is in 2 components",
+        ),
+        (
+            {"separate_columns": [("mail", "wiki")], "required_cells": ONES},
+            "were not met together: .* in row '.*' and column '.*'. Relax",
+        ),
+    ],
+)
+def test_names_are_told_where_the_data_has_them(wishes, message):
+    A = pd.DataFrame(ONES, index=["ann", "bob", "cat", "dan"], columns=["mail", "wiki", "git"])
+    with pytest.raises(InputError, match=message):
+        ELBMF(2 if "fixed_components" in wishes else 1, **wishes).fit(A)
+
+
+def test_so_does_a_search_over_ranks():
+    A = pd.DataFrame(ONES, columns=["mail", "wiki", "git"])
+    twice = ELBMF(fixed_components=ONES[:2], max_components_per_column=1)
+    with pytest.raises(InputError, match="column 'mail' is in 2 components"):
+        RankSearch(twice, max_components=3).fit(A)
 
 
 def test_what_only_the_search_finds_impossible():

@@ -24,9 +24,10 @@ from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.product import boolean_product
-from elbmf.errors import InputError
+from elbmf.errors import InputError, naming_lines
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
@@ -220,7 +221,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         self._validate_params()
         seed = seed_of(self.random_state)
-        with ExitStack() as lending:
+        with naming_lines(lambda: names_of(X)), ExitStack() as lending:
             A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
             lines = self._line_weights(read, sample_weight, feature_weight)
             if lines is not None:

@@ -14,7 +14,7 @@ from elbmf.boolean.coverage import cover
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.product import Bools, boolean_product
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Line, Setting
 from elbmf.estimators.base import estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
@@ -149,9 +149,8 @@ class ConstraintParameters:
                         f" names the column {column!r}, which the data does not have. Use {known}.",
                     )
             if numbers[0] == numbers[1]:
-                raise InputError(
-                    Setting("separate_columns"), f" pairs a column with itself: {pair}."
-                )
+                itself = Line(1, int(numbers[0]))
+                raise InputError(Setting("separate_columns"), " pairs ", itself, " with itself.")
             pairs.append(numbers)
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
@@ -177,15 +176,13 @@ class ConstraintParameters:
         lines: LineWeights | None = super()._line_weights(A, *given)  # type: ignore[misc]
         self._weighted = None if lines is None else (lines, A)
         if lines is not None and self._is_constrained:
-            for name, noun, copies in (
-                ("sample_weight", "row", lines.rows),
-                ("feature_weight", "column", lines.columns),
-            ):
+            for axis, name in enumerate(("sample_weight", "feature_weight")):
+                copies = (lines.rows, lines.columns)[axis]
                 if copies is not None and not copies.all():
                     raise InputError(
-                        Setting(name), f" must be above 0 with constraints; {noun} "
-                        f"{int(copies.argmin())} has 0. Leave that {noun} out of the data, or give "
-                        "it a small weight."
+                        Setting(name), " must be above 0 with constraints; ",
+                        Line(axis, int(copies.argmin())),
+                        " has 0. Leave it out of the data, or give it a small weight."
                     )  # fmt: skip
         return lines
 
@@ -263,7 +260,8 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
         def met(others: Constraints) -> bool:
             return not len(constraints.uncovered(*kept(others)))
 
-        why = f"no component was found to cover row {row}, column {column}"
+        cell = Line(0, int(row)), " and ", Line(1, int(column))
+        why = ("no component was found to cover the cell in ", *cell)
         raise unmet(constraints, Setting("required_cells"), why, met)
     fitted.U, fitted.V = (U, V) if lines is None else lines.spread(U, V)
     fitted.cost = cover(A, fitted.U, fitted.V, model._threads).cost(weights)
@@ -274,7 +272,7 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
 def unmet(
     constraints: Constraints,
     wish: Setting,  # What could not be met
-    why: str,
+    why: tuple[str | Line, ...],
     met: Callable[[Constraints], bool],  # Tells whether it is without one of the others
 ) -> InputError:
     """Return the error that a wish could not be met, which names another that is in the way."""
@@ -284,11 +282,11 @@ def unmet(
     for setting in others:
         if met(constraints.without(setting.name)):
             return InputError(
-                wish, " and ", setting, f" were not met together: {why}. Relax one of them, or ask "
-                "for more components or effort."
+                wish, " and ", setting, " were not met together: ", *why, ". Relax one of them, or "
+                "ask for more components or effort."
             )  # fmt: skip
     return InputError(
-        wish, f" could not be met: {why}, with ", *listed(others),
+        wish, " could not be met: ", *why, ", with ", *listed(others),
         ". Relax some of them, or ask for more components."
     )  # fmt: skip
 

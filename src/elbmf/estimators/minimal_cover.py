@@ -188,7 +188,7 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
                 ". Give it more time, or relax one of these.",
             )
         if found is None:
-            why = "no components were found that leave so few wrong cells"
+            why = ("no components were found that leave so few wrong cells",)
             wish = Setting("max_loss", self.max_loss)
             raise unmet(constraints, wish, why, lambda others: covered(others) is not None)
         if not rounds.reason:

@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.boolean.line_weights import LineWeights
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Setting, naming_lines
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
+from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
 from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
@@ -147,6 +148,11 @@ default="mdl"
         X, y, missing, sample_weight, feature_weight
             As for the method's own ``fit``.
         """
+        with naming_lines(lambda: names_of(X)):
+            self._search(X, missing, sample_weight, feature_weight)
+        return self
+
+    def _search(self, X: Any, missing: Any, *line_weights: Any) -> None:
         self._validate_params()
         method = copy.copy(self.estimator) if self.estimator is not None else ELBMF()
         if not isinstance(method, BooleanFactorizer):
@@ -156,7 +162,7 @@ default="mdl"
         method.n_components = 1
         method._validate_params()
         A = read = method._read(X, missing, reset=True)
-        lines = method._line_weights(read, sample_weight, feature_weight)
+        lines = method._line_weights(read, *line_weights)
         if lines is not None:
             A = lines.repeat(read)
         self.n_features_in_ = method.n_features_in_
@@ -183,7 +189,6 @@ default="mdl"
                 self._conclude(method, path, hidden, lines, read)
         # Only a search that was interrupted goes on.
         self.__dict__.pop("_memory", None)
-        return self
 
     def _validate_params(self) -> None:
         super()._validate_params()

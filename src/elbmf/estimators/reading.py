@@ -12,7 +12,7 @@ from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-__all__ = ["matrix_of", "names_of", "read_matrix"]
+__all__ = ["matrix_of", "read_matrix"]
 
 
 def matrix_of(model: Any, data: Any) -> BooleanMatrix:
@@ -56,17 +56,3 @@ def read_matrix(
         return BooleanMatrix.from_array(values, binarize, missing)
     values = with_nan(values, missing)
     return binarized(values, binarize if learned else binarizer_of(binarize).fit(values))[0]
-
-
-def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:
-    """Return the names of rows and columns, where the data has any."""
-    if isinstance(data, LabelledMatrix):
-        return data.row_names, data.column_names
-    if not hasattr(data, "columns"):
-        return None, None
-    index = getattr(data, "index", None)
-    columns = [str(name) for name in data.columns]
-    # Frames without names of rows count them.
-    if index is None or type(index).__name__ == "RangeIndex":
-        return None, columns
-    return [str(name) for name in index], columns

@@ -192,7 +192,7 @@ def read_pairs(
     ----------
     path : path-like
         Two names in each line. The first line is a header if neither of its fields is a name that
-        is known. It may be gzipped.
+        is known. It may be gzipped, or empty.
     names : pair of sequences of str
         The names that are known of either.
     nouns : pair of str
@@ -202,10 +202,16 @@ def read_pairs(
     -------
     ndarray of int64, of shape (pairs, 2)
         Their places among the names.
+
+    Warns
+    -----
+    UserWarning
+        If there are none, or the first line is taken for a header.
     """
     source, found = Path(path), []
     places = [{name: at for at, name in enumerate(own)} for own in names]
-    for line, fields in _records(source, f"pairs of {nouns[0]} and {nouns[1]}"):
+    expected = f"pairs of {nouns[0]} and {nouns[1]}"
+    for line, fields in () if _is_blank(source) else _records(source, expected):
         if len(fields) != 2:
             raise FileFormatError(
                 f"{source}, line {line}: expected two names, {nouns[0]} and {nouns[1]}, found "
@@ -226,7 +232,20 @@ def read_pairs(
                 "the line out."
             )
         found.append([places[side][fields[side]] for side in (0, 1)])
+    if not found:
+        warnings.warn(
+            f"{source}: has no {expected}, so there are no rules in it.",
+            stacklevel=2,
+        )
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _is_blank(source: Path) -> bool:
+    """Tell whether there is a file, and nothing in it but white space."""
+    if not source.is_file() or source.stat().st_size == 0:
+        return source.is_file()
+    with open_bytes(source) as stream:
+        return not any(block.strip() for block in line_blocks(stream))
 
 
 def _records(source: Path, expected: str) -> Iterator[tuple[int, list[str]]]:

@@ -18,6 +18,7 @@ __all__ = [
     "canonical_csr",
     "compact",
     "csr_from_pairs",
+    "names_of",
     "nonzero",
 ]
 
@@ -198,3 +199,17 @@ class CsrBuilder:
         indptr = np.r_[0, np.cumsum(np.concatenate(self._counts))]
         data, indices = np.concatenate(self._data), np.concatenate(self._indices)
         return sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1, self.columns))
+
+
+def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:
+    """Return the names of rows and columns, where the data has any."""
+    if isinstance(data, LabelledMatrix):
+        return data.row_names, data.column_names
+    if not hasattr(data, "columns"):
+        return None, None
+    index = getattr(data, "index", None)
+    columns = [str(name) for name in data.columns]
+    # Frames without names of rows count them.
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None, columns
+    return [str(name) for name in index], columns

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
-from elbmf.estimators.reading import matrix_of, names_of
+from elbmf.estimators.reading import matrix_of
 from elbmf.io import SavedModel
+from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["Subject", "history_of"]

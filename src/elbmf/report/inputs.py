@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.rank_search import RankSearch
-from elbmf.estimators.reading import matrix_of, names_of
+from elbmf.estimators.reading import matrix_of
 from elbmf.estimators.saving import data_notes, rank_notes, saved_model
 from elbmf.io import SavedModel
 from elbmf.io.matching import DifferentLinesError, check_same_lines
+from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
 from elbmf.search.constrained.search import describe_within

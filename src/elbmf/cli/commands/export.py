@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
 from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Line, Setting
 
 if TYPE_CHECKING:
     from elbmf.cli.results import FoundData
@@ -107,7 +107,7 @@ def _found(model: "SavedModel", args: argparse.Namespace, console: Console) -> "
     return found
 
 
-def _renamed(part: str | Setting) -> str | Setting:
+def _renamed(part: str | Setting | Line) -> str | Setting | Line:
     if isinstance(part, Setting) and part.name == "format":
         return Setting("data_format", part.value)
     return part

@@ -20,6 +20,8 @@ LIMITS = "what components may be"
 FROM_FILES = ("fixed_components", "forbidden_cells", "required_cells", "separate_columns")
 """Parameters whose values are read from files."""
 
+_MASKS = ("forbidden_cells", "required_cells")
+
 # Files of pairs, by their flags.
 _PAIRS = {
     "forbid": "row and column of cells that are never covered",
@@ -85,7 +87,9 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
     for parameter, reader in readers:
         path = getattr(args, flag(parameter).strip("-"), None)
         if path is not None:
-            found[parameter] = reader(path)
+            value = reader(path)
+            if np.shape(value)[0] and (parameter not in _MASKS or value.nnz):
+                found[parameter] = value
     return found
 
 

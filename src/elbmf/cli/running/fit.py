@@ -30,7 +30,14 @@ from elbmf.cli.reading import learned_boolean, line_weights, within_memory
 from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.model import components, tell_fit
 from elbmf.cli.writing import check_folder, save
-from elbmf.errors import ClusterError, FileFormatError, InputError, MissingExtraError, Setting
+from elbmf.errors import (
+    ClusterError,
+    FileFormatError,
+    InputError,
+    MissingExtraError,
+    Setting,
+    naming_lines,
+)
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.checkpoints import (
     DamagedCheckpointError,
@@ -191,7 +198,8 @@ def fitted_model(
     # The threshold was applied when A was made.
     estimator.set_params(callback=observe, binarize=None)
     began = time.perf_counter()
-    estimator.fit(A, **weights)
+    with naming_lines(lambda: (table.row_names, table.column_names)):
+        estimator.fit(A, **weights)
     seconds = time.perf_counter() - began
     console.status("")
     notes = {

@@ -26,7 +26,7 @@ from elbmf.cli.running.fit import command_line, whereabouts
 from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_folder, check_picture, save
-from elbmf.errors import InputError, MissingExtraError
+from elbmf.errors import InputError, MissingExtraError, naming_lines
 from elbmf.estimators.rank_search import HELD_OUT, TITLES, RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
@@ -69,7 +69,8 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     estimator.set_params(binarize=None, callback=progress.rank_iteration)
     search.set_params(callback=progress.rank_step)
     began = time.perf_counter()
-    finished = _searched(search, A, weights, folder)
+    with naming_lines(lambda: (data.row_names, data.column_names)):
+        finished = _searched(search, A, weights, folder)
     seconds = round(time.perf_counter() - began, 3)
     console.status("")
     if hasattr(search, "table_"):

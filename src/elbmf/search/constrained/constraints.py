@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.product import Bools, boolean_array, boolean_product
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Line, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["Constraints", "FixedComponents", "conflict", "fixed_components"]
@@ -116,7 +116,8 @@ class Constraints:
                 raise conflict(
                     Setting("forbidden_cells"),
                     Setting("required_cells"),
-                    f"the cell in row {both.row[0]} and column {both.col[0]} is in both",
+                    *_cell(both),
+                    " is in both",
                 )
         if self.from_below and self.required is not None:
             zeros = (self.required.to_csr(np.int8) - _may_be_covered(A) > 0).tocoo()
@@ -124,7 +125,8 @@ class Constraints:
                 raise conflict(
                     Setting("required_cells"),
                     Setting("extra_weight", np.inf),
-                    f"the cell in row {zeros.row[0]} and column {zeros.col[0]} is a zero",
+                    *_cell(zeros),
+                    " is a zero",
                 )
         if self.fixed is not None:
             self._check_fixed(A, self.fixed, k)
@@ -147,13 +149,14 @@ class Constraints:
             limit, counts = self.per_line[axis], lines.sum(axis=0)
             if limit is not None and counts.max(initial=0) > limit:
                 i = int(counts.argmax())
-                what = f"{_LINES[axis]} {i} is in {counts[i]} components"
-                raise conflict(setting, Setting(PER_LINE[axis], limit), what)
+                many = f" is in {counts[i]} components"
+                raise conflict(setting, Setting(PER_LINE[axis], limit), Line(axis, i), many)
         for first, second in [] if self.apart is None else self.apart:
             together = np.flatnonzero(V[:, first] & V[:, second])
             if together.size:
-                what = f"columns {first} and {second} are both in component {together[0]}"
-                raise conflict(setting, Setting("separate_columns"), what)
+                both = Line(1, int(first)), " and ", Line(1, int(second))
+                what = f" are both in component {together[0]}"
+                raise conflict(setting, Setting("separate_columns"), *both, what)
         if U is not None:
             covered = boolean_product(U, V)
             if self.forbidden is not None:
@@ -180,19 +183,23 @@ class Constraints:
         return cells[~covered]
 
 
-def conflict(first: Setting, second: Setting, why: str = "") -> InputError:
+def conflict(first: Setting, second: Setting, *why: str | Line) -> InputError:
     """Return the error that two wishes cannot both be met."""
-    return InputError(
-        first, " and ", second, f" contradict each other{': ' if why else ''}{why}. Change one."
-    )
+    reason = (": ", *why) if why else ()
+    return InputError(first, " and ", second, " contradict each other", *reason, ". Change one.")
+
+
+def _cell(cells: Any) -> tuple[str | Line, ...]:
+    """Return the first of some cells, as a message names it."""
+    return "the cell in ", Line(0, int(cells.row[0])), " and ", Line(1, int(cells.col[0]))
 
 
 def _require_none(cells: Any, name: str, value: Any = ...) -> None:
     """Raise where fixed components cover cells that they may not."""
     cells = cells.tocoo()
     if cells.nnz:
-        what = f"a component covers row {cells.row[0]}, column {cells.col[0]}"
-        raise conflict(Setting("fixed_components"), Setting(name, value), what)
+        what = "a component covers ", *_cell(cells)
+        raise conflict(Setting("fixed_components"), Setting(name, value), *what)
 
 
 def _may_be_covered(A: BooleanMatrix) -> Any:
