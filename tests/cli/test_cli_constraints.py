@@ -78,6 +78,27 @@ def test_empty_files_have_no_rules(folder, capsys, flag, text):
         assert np.array_equal(ruled, plain)
 
 
+def test_little_is_changed_of_what_was_before(folder, capsys):
+    assert main(["cover", "rights.csv", "-o", "before", "--seed", "0"]) == 0
+    before = factors("before")[1]
+    lines = RIGHTS.replace(",approve", ",approve,print").replace(
+        "ann,1,1,1,1,0,0", "ann,1,1,1,1,0,1"
+    )
+    lines = "\n".join(line + ",0" * (i > 0) for i, line in enumerate(lines.split()))
+    (folder / "now.csv").write_text(lines.replace(",mail", ",post"))
+    capsys.readouterr()
+    given = ["now.csv", "--previous", "before", "--change-penalty", "9", "--seed", "0"]
+    assert main(["fit", *given, "-k", str(len(before) + 1), "-o", "now"]) == 0
+    error = capsys.readouterr().err
+    assert "before: now.csv does not have 1 of its columns" in error
+    assert "Cells of components that differ from before: 0" in error
+    now = factors("now")[1]
+    assert np.array_equal(now[: len(before), 1:6], before[:, 1:])
+    assert not now[:, [0, 6]].any()
+    assert main(["fit", "rights.csv", "--previous", "before", "-k", "1", "-o", "few"]) == 2
+    assert "--previous and --n-components 1 contradict each other" in capsys.readouterr().err
+
+
 def test_limits_hold_for_rows_to_come(folder, capsys):
     limits = ["--max-components-per-row", "1", "--min-rows", "2", "--max-columns", "4"]
     assert main(["fit", "rights.csv", "-k", "4", "-o", "result", "--seed", "0", *limits]) == 0

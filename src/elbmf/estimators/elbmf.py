@@ -18,6 +18,7 @@ from elbmf.boolean.product import Bools
 from elbmf.errors import InputError, Placeholder, Setting
 from elbmf.estimators.auto_rank import Refit, WarmStarts
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.changing import ChangeParameters, fit_near
 from elbmf.estimators.constrained import CONSTRAINTS, ConstraintParameters, fit_within
 from elbmf.estimators.on_cluster import (
     lent_by_cluster,
@@ -67,7 +68,13 @@ class _FiniteEffort(Interval):
 
 
 @estimator
-class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, BooleanFactorizer):
+class ELBMF(
+    PartialFitMixin,
+    ConstraintParameters,
+    ChangeParameters,
+    RelaxationParameters,
+    BooleanFactorizer,
+):
     """Boolean matrix factorization by an elastic relaxation that is annealed until it is Boolean.
 
     Finds Boolean U and V such that U ∘ V is as close to a 0/1 matrix A as possible: iPALM on
@@ -158,6 +165,8 @@ class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, Boolean
         ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``, and
         what they cost once they keep to the ``"constraints"``, if there are any. It is
         their loss, unless ``extra_weight`` makes errors cost something else.
+    n_changes_ : int
+        Cells of ``components_`` that differ from ``previous``, where that is given.
     lower_bound_ : int
         What no factors with as many components cost less than: where it is as much as the last of
         the stages, these are proven to be the best. For up to three components on small tables; 0
@@ -226,7 +235,9 @@ class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, Boolean
     # --- the fit ---
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
+        self.__dict__.pop("n_changes_", None)
         find = fit_within if self._is_constrained else ELBMF._found
+        find = find if self.previous is None else fit_near
         fitted = find(self, A, generator)
         self._warn_unless_boolean(fitted)
         return fitted
@@ -377,9 +388,10 @@ class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, Boolean
         self.lower_bound_ = fitted.bound
         if not self.refine or not A.in_one_place:
             return fitted
-        order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
+        stays = self.previous is not None  # Each in the place of what it was.
+        order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=stays)
         fitted = self._in_order(A, fitted, order)
-        if fitted.was_stopped or self._is_constrained:
+        if stays or fitted.was_stopped or self._is_constrained:
             return fitted
         # What is above a time limit is the last word on each row, which is worth a little more.
         late = TUNING.beyond_time_limit * (np.inf if self.time_limit is None else self.time_limit)
@@ -417,6 +429,11 @@ class ELBMF(PartialFitMixin, ConstraintParameters, RelaxationParameters, Boolean
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
         """From rank to rank by local search; without it, or with constraints, by starting anew."""
+        if self.previous is not None:
+            raise InputError(
+                Setting("previous"), " is for a number of components that is known: set ",
+                Setting("n_components"), " to it."
+            )  # fmt: skip
         if self._is_constrained:
             if self.required_cells is not None:
                 raise InputError(

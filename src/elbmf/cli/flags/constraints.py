@@ -1,7 +1,8 @@
 """Constraints that come from files: what to keep, and what must, may and must not be."""
 
 import argparse
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,18 @@ from elbmf.errors import InputError
 if TYPE_CHECKING:
     from elbmf.io import LabelledMatrix
 
-__all__ = ["FROM_FILES", "LIMITS", "add_constraints", "constraints_of"]
+__all__ = ["FROM_FILES", "LIMITS", "add_constraints", "add_previous", "constraints_of"]
 
 LIMITS = "what components may be"
 """The title of flags that limit components."""
 
-FROM_FILES = ("fixed_components", "forbidden_cells", "required_cells", "separate_columns")
+FROM_FILES = (
+    "fixed_components",
+    "forbidden_cells",
+    "required_cells",
+    "separate_columns",
+    "previous",
+)
 """Parameters whose values are read from files."""
 
 _MASKS = ("forbidden_cells", "required_cells")
@@ -45,6 +52,16 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_previous(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that names what was before."""
+    group_of(parser, LIMITS).add_argument(
+        "--previous",
+        metavar="RESULT",
+        help="components to change as little as possible, see --change-penalty: a saved result, or "
+        "a table of components and columns",
+    )
+
+
 def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[str, Any]:
     """Read the files, and return the parameters of a method that they stand for."""
     import numpy as np
@@ -60,7 +77,7 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
         cells = (np.ones(len(pairs), np.bool_), pairs.T)
         return sparse.csr_array(cells, table.shape)
 
-    def components(path: str) -> Any:
+    def components(path: str, *, gone: bool = False) -> Any:
         if not Path(path).exists():
             raise InputError(
                 f"{path}: there is no such result, nor a table of components. Name a folder that "
@@ -75,6 +92,15 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
         V = V[V.any(axis=1)]
         kept = np.zeros((V.shape[0], table.shape[1]), np.bool_)
         used = np.flatnonzero(V.any(axis=0))
+        if gone:
+            left = [j for j in used if names[j] in columns]
+            if len(left) < len(used):
+                warnings.warn(
+                    f"{path}: {args.data} does not have {len(used) - len(left)} of its columns; "
+                    "they are left out.",
+                    stacklevel=2,
+                )
+            used = np.array(left, dtype=np.int64)
         kept[:, [_place(names[j], columns, path, args.data) for j in used]] = V[:, used]
         return kept
 
@@ -82,9 +108,12 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
         names = table.column_labels()
         return read_pairs(path, (names, names), ("column", "column")).tolist()
 
-    readers = zip(FROM_FILES, (components, mask, mask, pairs_of_columns), strict=True)
+    def previous(path: str) -> Any:
+        return components(path, gone=True)
+
+    own: list[Callable[[str], Any]] = [components, mask, mask, pairs_of_columns, previous]
     found = {}
-    for parameter, reader in readers:
+    for parameter, reader in zip(FROM_FILES, own, strict=True):
         path = getattr(args, flag(parameter).strip("-"), None)
         if path is not None:
             value = reader(path)

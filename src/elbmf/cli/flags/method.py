@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elbmf.cli.flags.constraints import LIMITS, add_constraints
+from elbmf.cli.flags.constraints import LIMITS, add_constraints, add_previous
 from elbmf.cli.flags.parameters import (
     add_flags,
     by_any_name,
@@ -37,7 +37,7 @@ _TITLES = {
     **dict.fromkeys(
         (
             *("min_rows", "max_rows", "min_columns", "max_columns"),
-            *("max_components_per_row", "max_components_per_column"),
+            *("max_components_per_row", "max_components_per_column", "change_penalty"),
         ),
         LIMITS,
     ),
@@ -94,6 +94,8 @@ def add_parameters(
             rare(group._group_actions[-1])
     if "min_rows" in names:
         add_constraints(parser)
+        if "change_penalty" in names:
+            add_previous(parser)
         if name == _DEFAULT_METHOD:
             rare(group_of(parser, LIMITS))
 

@@ -119,6 +119,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if kept.folder is not None:
             console.note("The same command with --resume --overwrite goes on from there")
     tell_fit(model, described, str(folder), console, as_json=args.json)
+    if getattr(args, "previous", None) is not None:
+        console.note(
+            f"Cells of components that differ from {args.previous}: {estimator.n_changes_}"
+        )
     if not (args.json or interrupt.requested):
         console.note(f"Saved to {folder}")
     return INTERRUPTED if interrupt.requested else 0

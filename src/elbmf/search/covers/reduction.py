@@ -40,7 +40,7 @@ class Table(NamedTuple):
     required: Bools
 
     @classmethod
-    def of(cls, A: BooleanMatrix, rows: slice = slice(None)) -> "Table":
+    def of(cls, A: BooleanMatrix, rows: slice | Places = slice(None)) -> "Table":
         """Return what may be covered of some rows, ones and missing cells, and what must."""
         required = _dense(A, rows)
         return cls(required if A.missing is None else required | _dense(A.missing, rows), required)
@@ -129,7 +129,7 @@ class Reduction:
         return U, V
 
 
-def _dense(A: BooleanMatrix, rows: slice) -> Bools:
+def _dense(A: BooleanMatrix, rows: slice | Places) -> Bools:
     return A.to_csr()[rows].toarray().astype(np.bool_)
 
 
