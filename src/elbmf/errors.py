@@ -14,6 +14,7 @@ __all__ = [
     "ClusterError",
     "DeviceMemoryError",
     "DiskFullError",
+    "DoubtfulComponentWarning",
     "FileFormatError",
     "InputError",
     "Line",
@@ -69,6 +70,10 @@ class Line:
     def __str__(self) -> str:
         shown = self.place if self.name is None else repr(self.name)
         return f"{('row', 'column')[self.axis]} {shown}"
+
+
+class DoubtfulComponentWarning(UserWarning):
+    """Some components of a fit may be chance: one row, one column, or no bits saved."""
 
 
 class InputError(ValueError):

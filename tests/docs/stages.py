@@ -177,6 +177,7 @@ STAGES = {
     "docs/guides/fewest-roles.md": Stage(existing_roles),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
+    "docs/rates.md": Stage(),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),

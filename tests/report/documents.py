@@ -212,6 +212,7 @@ def _component(component, A, U, V, holders, row_order, column_order, data):
         "precision": ones / cells if data and cells else None,
         "recall": ones / max(int(A.sum()), 1) if data else None,
         "bits_saved": 3.7 * ones - 100 if data else None,
+        "doubts": ["one row"] if int(u.sum()) == 1 else [],
         "top_rows": told(rows[:BEST]),
         "top_columns": told(columns[:BEST]),
         "weak_rows": told(rows[::-1][:5]) if data else [],

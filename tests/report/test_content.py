@@ -295,7 +295,7 @@ def test_bits_are_as_noted_or_worked_out():
         ({"measures": {"loss": 77}}, "77 cells were wrong then, 4 are now"),
         ({}, "1 of the 3 components is empty"),
         ({}, "Only 33 % of the ones are in components"),
-        ({}, "save no bits"),
+        ({}, "may be chance: "),
     ],
 )
 def test_warnings(info, words):

@@ -4,6 +4,7 @@ Pictures (`elbmf.plots`) and the report (`elbmf.report`) are made from these. Al
 data; what they count into is as large as a picture, or as one side of the matrix.
 """
 
+from elbmf.analysis.doubts import doubt_text, doubts, left_out_text
 from elbmf.analysis.grid import ErrorGrid, error_grid
 from elbmf.analysis.layout import RowLayout, row_layout
 from elbmf.analysis.order import (
@@ -24,7 +25,10 @@ __all__ = [
     "best_first",
     "block_order",
     "component_overlap",
+    "doubt_text",
+    "doubts",
     "error_grid",
+    "left_out_text",
     "line_ones",
     "row_layout",
     "runs",

@@ -14,6 +14,7 @@ from elbmf.boolean.coverage import (
     cover,
 )
 from elbmf.boolean.line_weights import LineWeights
+from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product, hamming_distance
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Cover",
     "GrowingCover",
     "LineWeights",
+    "NoiseRates",
     "Weights",
     "boolean_product",
     "component_cover",

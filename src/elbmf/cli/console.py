@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from elbmf.errors import DoubtfulComponentWarning
+
 __all__ = ["Console"]
 
 
@@ -88,6 +90,8 @@ class Console:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("always", RuntimeWarning)
+            # The table of components says that.
+            warnings.simplefilter("ignore", DoubtfulComponentWarning)
             warnings.showwarning = self._show_warning
             logger.addHandler(handler)
             logger.setLevel(logging.INFO if self.verbosity <= 1 else logging.DEBUG)

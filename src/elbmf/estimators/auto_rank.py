@@ -15,7 +15,16 @@ from elbmf.boolean.product import Bools
 from elbmf.estimators.resuming import Session, identity
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.path import Factors, FinishedSteps, Nested, Prefixes, RankPath, Stepper
+from elbmf.ranks.criteria import CRITERIA, TWO_RATES, savings
+from elbmf.ranks.path import (
+    Factors,
+    FinishedSteps,
+    Nested,
+    Prefixes,
+    RankPath,
+    RankProgress,
+    Stepper,
+)
 from elbmf.ranks.step_folder import StepFolder, remove_steps
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Search
@@ -24,7 +33,15 @@ from elbmf.utils.tuning import TUNING
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
 
-__all__ = ["Refit", "WarmStarts", "at_best_rank", "finished_factors", "fitted_greedily", "prefixes"]
+__all__ = [
+    "Refit",
+    "WarmStarts",
+    "at_best_rank",
+    "finished_factors",
+    "fitted_greedily",
+    "prefixes",
+    "rank_path",
+]
 
 # How n_components="auto" chooses: among the ranks up to this, and twice as many as long as the last
 # of them is the best.
@@ -176,7 +193,7 @@ def _chosen(
     method: "BooleanFactorizer", A: BooleanMatrix, seed: int, finished: FinishedSteps | None = None
 ) -> FittedFactors:
     stepper = method._stepper(A)
-    path = RankPath(A, stepper, seed, finished, n_jobs=method._threads)
+    path = rank_path(method, A, stepper, seed, finished)
     most = min(_FIRST_RANKS, *A.shape)
     reason = "rank chosen"
     try:
@@ -188,15 +205,53 @@ def _chosen(
         reason = "callback"
         path.factors.setdefault(stopped.factors.rank, stopped.factors)
     best = path.best(_CRITERION)
+    if reason != "callback":
+        best = _paying(method, path, best, stepper.fewest)
     if best == 0 and reason != "callback":
         warn_caller(
             "No number of components describes the matrix more briefly than none at all: it "
-            "may hold no groups. n_components='auto' finds one component all the same."
+            "may hold no groups. n_components='auto' returns one component, which is empty."
         )
     table = {
         "rank": np.array(path.ranks),
         "loss": np.array([path.counts(rank).errors for rank in path.ranks]),
         _CRITERION: np.array(path.values(_CRITERION)),
     }
-    chosen = path.factors[max(best, min(rank for rank in path.ranks if rank))]
-    return FittedFactors(chosen.U, chosen.V, stepper.n_iter(), reason, table)
+    U, V, _ = path.factors[best]
+    if best == 0:
+        # Factors have at least one component, which may be empty.
+        n, m = A.shape
+        U, V = np.zeros((n, 1), np.bool_), np.zeros((1, m), np.bool_)
+    return FittedFactors(U, V, stepper.n_iter(), reason, table)
+
+
+def rank_path(
+    method: "BooleanFactorizer",
+    A: BooleanMatrix,
+    stepper: Stepper,
+    seed: int,
+    finished: FinishedSteps | None = None,
+    observe: Callable[[RankProgress], Any] | None = None,
+) -> RankPath:
+    """Return the path of a method, by criteria that take errors as the method does."""
+    criteria = TWO_RATES if method._has_rates else CRITERIA
+    return RankPath(A, stepper, seed, finished, observe, method._threads, criteria)
+
+
+def _paying(method: "BooleanFactorizer", path: RankPath, rank: int, fewest: int) -> int:
+    """Leave out components that save nothing beside the others; return how many are left.
+
+    By the criterion they are not worth having, however the path has come by them.
+    """
+    while rank > fewest:
+        U, V, _ = path.factors[rank]
+        given = (path.A, U, V, method._threads)
+        order, saved = savings(*given, two_rates=method._has_rates)
+        kept = np.sort(order[(saved > 0) | (order < fewest)])
+        if len(kept) == rank:
+            break
+        weights = method._weights(path.A.shape)
+        cost = cover(path.A, U[:, kept], V[kept], method._threads).cost(weights)
+        path.drop(rank, kept, cost)
+        rank = len(kept)
+    return rank

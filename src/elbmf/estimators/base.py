@@ -23,6 +23,7 @@ from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
+from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError, naming_lines
 from elbmf.estimators.auto_rank import Refit, at_best_rank
@@ -120,6 +121,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     reconstruction_err_ : int
         ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing; with weights of
         rows or columns what these cells weigh, a float unless all weights are whole numbers.
+    noise_rates_ : NoiseRates
+        How often cells outside of all components are ones (``false_positive``), and cells in
+        components zeros (``false_negative``).
     n_iter_ : int
         Iterations done.
     stop_reason_ : str
@@ -232,6 +236,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 self._warn_if_too_many(A)
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted, lines, read)
+            self._warn_of_doubts()
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return self.membership_.copy()
@@ -247,6 +252,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"n_components={self.n_components} is more than the {A.shape[0]}×{A.shape[1]} "
                 f"matrix can need: {shorter} components already give an exact factorization."
             )
+
+    def _warn_of_doubts(self) -> None:
+        """Say which components may be chance, for a method that is not asked for such."""
 
     def _line_weights(
         self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any
@@ -286,6 +294,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.run_losses_ = fitted.run_losses
         counts = weighted_cover(A, fitted.U, fitted.V, lines, self._threads)
         self.reconstruction_err_ = counts.loss
+        self.noise_rates_ = NoiseRates.of(counts)
         for attribute in _OF_A_STREAM:
             self.__dict__.pop(attribute, None)
 
@@ -336,6 +345,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _arranged(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
         """Put the components in an order; as they are found by default."""
         return fitted
+
+    @property
+    def _has_rates(self) -> bool:
+        """Whether errors in components and errors elsewhere have rates of their own."""
+        return False
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
         """Return how this method gets from rank to rank: by starting anew, unless it knows how."""

@@ -160,7 +160,8 @@ class ConstraintParameters:
             order = sorted(order, key=lambda l: min(l, self._n_fixed))
         fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
         if self._n_fixed:
-            self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=True).saved
+            given = (A, fitted.U, fitted.V, self._threads)
+            self.bits_saved_ = savings(*given, in_order=True, two_rates=self._has_rates).saved
         return fitted
 
     def _describe(self: Any, A: Any, V: Bools, columns: LineWeights | None) -> Bools:

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from elbmf.analysis.doubts import doubt_text, doubts
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
-from elbmf.errors import InputError, Placeholder, Setting
+from elbmf.errors import DoubtfulComponentWarning, InputError, Placeholder, Setting
 from elbmf.estimators.auto_rank import Refit, WarmStarts
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.changing import ChangeParameters, fit_near
@@ -27,6 +28,7 @@ from elbmf.estimators.on_cluster import (
     refined_on_cluster,
 )
 from elbmf.estimators.online import PartialFitMixin
+from elbmf.estimators.rates import AUTO, estimate_weight, fit_with_rates, follow_rates
 from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
 from elbmf.estimators.warning import warn_caller
@@ -92,9 +94,11 @@ class ELBMF(
         the data (MDL), which takes several times as long.
 
         In Python, `RankSearch` shows how the loss and other criteria depend on it.
-    extra_weight : float, default=1
+    extra_weight : float or "auto", default=1
         What a covered zero costs, when an uncovered one costs 1. Infinity allows no covered zero at
-        all: a factorization from below.
+        all: a factorization from below. ``"auto"`` estimates how often cells in components are
+        zeros and other cells are ones, and weighs the two kinds of error as their likelihood does:
+        for sparse data, where components have many zeros.
     binarize
     effort : float, default=1
         How long to search for better components after that: 1 takes seconds on most tables, 2
@@ -159,7 +163,10 @@ class ELBMF(
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
         Bits by which each component shortens the description of the data, given those before it
-        (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``.
+        (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``. With
+        ``extra_weight="auto"``, under two noise rates.
+    extra_weight_ : float
+        What a covered zero costs: ``extra_weight``, or what ``"auto"`` has led to.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``, and
@@ -202,11 +209,15 @@ class ELBMF(
         "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
-        "extra_weight": [Interval(Real, 0, None, closed="neither"), Options(Real, {np.inf})],
+        "extra_weight": [
+            Interval(Real, 0, None, closed="neither"),
+            Options(Real, {np.inf}),
+            StrOptions({AUTO}),
+        ],
     }
 
     # What to find
-    extra_weight: float = 1.0
+    extra_weight: float | Literal["auto"] = 1.0
     # How hard to look
     effort: float = 1.0
     time_limit: float | None = None
@@ -220,6 +231,8 @@ class ELBMF(
     # --- data: in memory, on disk, or on a cluster ---
 
     def _read(self, X: Any, missing: Any, reset: bool) -> Any:
+        if reset:
+            self.__dict__.pop("extra_weight_", None)  # It is of other data.
         if is_distributed(X):
             return read_on_cluster(self, X, missing, reset=reset)
         return super()._read(X, missing, reset)
@@ -230,12 +243,29 @@ class ELBMF(
         return self._relaxer.lend(A)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
-        return Weights.of(self.extra_weight, shape)
+        return Weights.of(self._extra_weight, shape)
+
+    @property
+    def _extra_weight(self) -> float:
+        if not isinstance(self.extra_weight, str):
+            return self.extra_weight
+        if not hasattr(self, "extra_weight_"):
+            raise InputError(
+                Setting("extra_weight", AUTO), " takes all rows at once. Use fit, or set the "
+                "weight that a fit of some of the rows leads to (its extra_weight_)."
+            )  # fmt: skip
+        return self.extra_weight_
+
+    @property
+    def _has_rates(self) -> bool:
+        return self.extra_weight == AUTO
 
     # --- the fit ---
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         self.__dict__.pop("n_changes_", None)
+        if self._has_rates and not hasattr(self, "extra_weight_"):
+            return fit_with_rates(self, A, generator)
         find = fit_within if self._is_constrained else ELBMF._found
         find = find if self.previous is None else fit_near
         fitted = find(self, A, generator)
@@ -385,13 +415,20 @@ class ELBMF(
         In this order, each row gets what `transform` would give it, unless it has better: of
         memberships that are equally good, which one that is depends on the order.
         """
-        self.lower_bound_ = fitted.bound
+        stays = self.previous is not None  # Each in the place of what it was.
+        may_change = self.refine and not (stays or fitted.was_stopped or self._is_constrained)
+        if self._has_rates and may_change:
+            given = (A, fitted.U, fitted.V, self._extra_weight, self._threads)
+            fitted.U, fitted.V, self.extra_weight_ = follow_rates(*given)
+            # What was proved was so of another weight.
+            fitted.bound = 0
+        self.extra_weight_, self.lower_bound_ = self._extra_weight, fitted.bound
         if not self.refine or not A.in_one_place:
             return fitted
-        stays = self.previous is not None  # Each in the place of what it was.
-        order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads, in_order=stays)
+        saved = partial(savings, in_order=stays, two_rates=self._has_rates)
+        order, self.bits_saved_ = saved(A, fitted.U, fitted.V, self._threads)
         fitted = self._in_order(A, fitted, order)
-        if stays or fitted.was_stopped or self._is_constrained:
+        if not may_change:
             return fitted
         # What is above a time limit is the last word on each row, which is worth a little more.
         late = TUNING.beyond_time_limit * (np.inf if self.time_limit is None else self.time_limit)
@@ -399,12 +436,14 @@ class ELBMF(
             local = LocalSearch(A, self._weights(A.shape), self._threads, alarm)
             factors = local.pack(fitted.U, fitted.V)
             local.settle(factors)
-        before, (fitted.U, fitted.V) = (fitted.U, fitted.V), factors.to_arrays()
+        settled = factors.to_arrays()
+        if not all(map(np.array_equal, settled, (fitted.U, fitted.V))):
+            bits = saved(A, *settled, self._threads, in_order=True).saved
+            if self.n_components == "auto" and bits.min() <= 0 < self.bits_saved_.min():
+                return fitted  # A number of components is not chosen for some that save nothing.
+            (fitted.U, fitted.V), self.bits_saved_ = settled, bits
         if fitted.stages:
-            fitted.stages["search"] = factors.cost
-        if not all(map(np.array_equal, before, (fitted.U, fitted.V))):
-            in_order = savings(A, fitted.U, fitted.V, self._threads, in_order=True)
-            self.bits_saved_ = in_order.saved
+            fitted.stages["rates" if self._has_rates else "search"] = factors.cost
         return fitted
 
     def _warn_unless_boolean(self, fitted: FittedFactors) -> None:
@@ -425,6 +464,16 @@ class ELBMF(
             ConvergenceWarning,
         )
 
+    def _warn_of_doubts(self) -> None:
+        shape = (self.membership_.shape[0], self.components_.shape[1])
+        sizes = (self.membership_.sum(axis=0).tolist(), self.components_.sum(axis=1).tolist())
+        said = doubt_text(doubts(shape, *sizes, getattr(self, "bits_saved_", None)))
+        if said:
+            warn_caller(
+                f"{said} Ask for fewer components, or set min_rows and min_columns.",
+                DoubtfulComponentWarning,
+            )
+
     # --- from rank to rank, and from batch to batch ---
 
     def _stepper(self, A: BooleanMatrix) -> Stepper:
@@ -434,6 +483,9 @@ class ELBMF(
                 Setting("previous"), " is for a number of components that is known: set ",
                 Setting("n_components"), " to it."
             )  # fmt: skip
+        if self._has_rates and not hasattr(self, "extra_weight_"):
+            ranks = {min(rank, *A.shape) for rank in TUNING.ranks_for_rates}
+            self.extra_weight_ = estimate_weight(self, A, sorted(ranks))
         if self._is_constrained:
             if self.required_cells is not None:
                 raise InputError(

@@ -100,6 +100,11 @@ def loss_bound(
         raise InputError(f"n_components must be a number of components; got {n_components!r}.")
     if not time_limit > 0:
         raise InputError(f"time_limit must be a number of seconds above 0; got {time_limit!r}.")
+    if isinstance(extra_weight, str):
+        raise InputError(
+            f"extra_weight must be a number for a bound; got {extra_weight!r}. Set the weight "
+            "that a fit has led to."
+        )
     began = time.perf_counter()
     A = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)
     model = ELBMF(

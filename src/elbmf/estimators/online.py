@@ -15,6 +15,7 @@ __all__ = ["PartialFitMixin"]
 _OF_A_FIT = (
     "membership_",
     "reconstruction_err_",
+    "noise_rates_",
     "n_iter_",
     "stop_reason_",
     "history_",

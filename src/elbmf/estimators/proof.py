@@ -22,9 +22,8 @@ def proof(info: ModelInfo, n_components: int) -> str:
         return _of_components(info.components_at_least, n_components)
     if info.cost_at_least is None or not info.stages:
         return ""
-    weight = info.parameters.get("extra_weight", 1)
     costs = info.cost_at_least, info.stages[-1].cost
-    return loss_proof(*costs, n_components, float(weight), weighted=info.weighted is not None)
+    return loss_proof(*costs, n_components, info.extra_weight, weighted=info.weighted is not None)
 
 
 def loss_proof(

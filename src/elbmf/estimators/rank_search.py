@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.errors import InputError, Setting, naming_lines
+from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.resuming import identity
@@ -70,7 +71,8 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         The highest rank to look at; at most as many as the shorter side of the matrix is used.
     criterion : {"mdl", "aic", "aic_gaussian", "bai_ng_1", "bai_ng_2", "bai_ng_3", "held_out"}, \
 default="mdl"
-        What chooses; ``"held_out"`` needs ``holdout``.
+        What chooses; ``"held_out"`` needs ``holdout``. With ``extra_weight="auto"``, ``"mdl"`` has
+        two noise rates.
 
         In Python, `elbmf.ranks.criteria` has the criteria.
     every : bool or "auto", default="auto"
@@ -171,7 +173,7 @@ default="mdl"
         def path_of(
             data: BooleanMatrix, known: FinishedSteps, observe: Callable[[RankProgress], Any] | None
         ) -> RankPath:
-            return RankPath(data, method._stepper(data), seed, known, observe, method._threads)
+            return rank_path(method, data, method._stepper(data), seed, known, observe)
 
         path, hidden = path_of(A, finished["all"], self.callback), None
         if self.holdout is not None:

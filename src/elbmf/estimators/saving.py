@@ -20,6 +20,7 @@ from elbmf.io.model_info import (
     DataInfo,
     ModelInfo,
     RankChoice,
+    RatesInfo,
     StageCost,
     StreamInfo,
     WeightedInfo,
@@ -128,6 +129,13 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
     info.n_iter = estimator.n_iter_
     info.stop_reason = estimator.stop_reason_
     info.history = {name: np.asarray(each).tolist() for name, each in estimator.history_.items()}
+    if estimator._has_rates:
+        rates = estimator.noise_rates_
+        info.noise_rates = RatesInfo(
+            false_positive=rates.false_positive,
+            false_negative=rates.false_negative,
+            extra_weight=estimator.extra_weight_,
+        )
     if hasattr(estimator, "bits_saved_"):
         info.bits_saved = estimator.bits_saved_.tolist()
     if estimator.n_components == "auto" and "rank" in info.history:

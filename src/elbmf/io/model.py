@@ -109,7 +109,7 @@ class SavedModel:
 
     def weights(self, shape: tuple[int, int]) -> Weights:
         """Return what errors cost where the model was made, in a matrix of some shape."""
-        return Weights.of(float(self.info.parameters.get("extra_weight", 1)), shape)
+        return Weights.of(self.info.extra_weight, shape)
 
     @property
     def most_per_row(self) -> int | None:

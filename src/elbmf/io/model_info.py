@@ -16,10 +16,14 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from elbmf.errors import InputError
 
 __all__ = [
+    "ComponentStability",
     "DataInfo",
     "ModelInfo",
     "Notes",
     "RankChoice",
+    "RatesInfo",
+    "SignificanceInfo",
+    "StabilityInfo",
     "StageCost",
     "StreamInfo",
     "WeightedInfo",
@@ -122,6 +126,86 @@ class RankChoice(Notes):
 
 
 @dataclass
+class RatesInfo(Notes):
+    """The noise rates that ``extra_weight="auto"`` has led to.
+
+    Parameters
+    ----------
+    false_positive : float
+        Share of the cells outside of all components that are ones.
+    false_negative : float
+        Share of the cells in components that are zeros.
+    extra_weight : float
+        What a covered zero costs, when an uncovered one costs 1.
+    """
+
+    false_positive: float
+    false_negative: float
+    extra_weight: float
+
+
+@dataclass
+class ComponentStability(Notes):
+    """How a component fared in fits of resampled data.
+
+    Parameters
+    ----------
+    recurrence : float
+        Mean Jaccard similarity with its match in every run.
+    found_in : float
+        Share of the runs with a match that is at least half the same.
+    rows, columns : sequence of float
+        For each of its rows and columns, in their order, the share of the matches that hold it.
+    """
+
+    recurrence: float
+    found_in: float
+    rows: Sequence[float] = ()
+    columns: Sequence[float] = ()
+
+
+@dataclass
+class StabilityInfo(Notes):
+    """Whether components return when the data is resampled.
+
+    Parameters
+    ----------
+    runs : int
+        Fits of resampled data.
+    resample : str
+        What of the data each of them saw, such as ``"rows:0.8"``.
+    stability : float
+        Mean recurrence of the components.
+    cophenetic : float, optional
+        Cophenetic correlation of the consensus matrix.
+    components : sequence of ComponentStability
+        Each of them.
+    """
+
+    runs: int
+    resample: str
+    stability: float
+    cophenetic: float | None = None
+    components: Sequence[ComponentStability] = ()
+
+
+@dataclass
+class SignificanceInfo(Notes):
+    """Whether components save more than those of random data with the same sums.
+
+    Parameters
+    ----------
+    samples : int
+        Random matrices that were fitted.
+    p_values : sequence of float
+        Of each component, corrected for looking at many.
+    """
+
+    samples: int
+    p_values: Sequence[float] = ()
+
+
+@dataclass
 class StageCost(Notes):
     """What the factors cost after a stage of the method."""
 
@@ -164,6 +248,12 @@ class ModelInfo(Notes):
         measure is not finite. Every cell counts once.
     weighted : WeightedInfo, optional
         What the loss is by the weights of rows and columns, where the fit had any.
+    noise_rates : RatesInfo, optional
+        How often cells are wrong, where the fit weighed errors by that.
+    stability : StabilityInfo, optional
+        Whether its components return when the data is resampled, where that was asked.
+    significance : SignificanceInfo, optional
+        Whether its components differ from those of random data, where that was asked.
     n_components_used : int, optional
         Components that cover anything.
     bits_saved : sequence of float
@@ -210,6 +300,9 @@ class ModelInfo(Notes):
     data: DataInfo = field(default_factory=DataInfo)
     measures: dict[str, float | None] = field(default_factory=dict)
     weighted: WeightedInfo | None = None
+    noise_rates: RatesInfo | None = None
+    stability: StabilityInfo | None = None
+    significance: SignificanceInfo | None = None
     n_components_used: int | None = None
     bits_saved: Sequence[float] = ()
     rank_search: RankChoice | None = None
@@ -229,6 +322,13 @@ class ModelInfo(Notes):
     warnings: Sequence[str] = ()
     command: str | None = None
     versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def extra_weight(self) -> float:
+        """What a covered zero costs, when an uncovered one costs 1."""
+        if self.noise_rates is not None:
+            return self.noise_rates.extra_weight
+        return float(self.parameters.get("extra_weight", 1))
 
 
 # --- writing ---

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import GrowingCover, cover
+from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_array
 from elbmf.errors import InputError
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = [
     "CRITERIA",
+    "TWO_RATES",
     "Counts",
     "Criterion",
     "Savings",
@@ -54,6 +56,8 @@ class Counts:
         Zeros that are covered.
     rows, columns : tuple of int
         Size of each component: the ones of the columns of U, and those of the rows of V.
+    covered : int, optional
+        Known cells that are covered, which only the description with two noise rates asks for.
 
     Raises
     ------
@@ -67,6 +71,7 @@ class Counts:
     extra: int
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
+    covered: int | None = None
 
     def __post_init__(self) -> None:
         n, m = self.shape
@@ -79,6 +84,11 @@ class Counts:
             ("known cells", self.known, n * m),
             ("missed ones", self.missed, self.known),
             ("covered zeros", self.extra, self.known - self.missed),
+            *(
+                [("covered cells", self.covered, self.known - self.missed)]
+                if self.covered is not None
+                else []
+            ),
             *(("rows in a component", count, n) for count in self.rows),
             *(("columns in a component", count, m) for count in self.columns),
         ):
@@ -118,6 +128,7 @@ def count(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Counts:
         extra=covered.extra,
         rows=tuple(U.sum(axis=0).tolist()),
         columns=tuple(V.sum(axis=1).tolist()),
+        covered=covered.covered,
     )
 
 
@@ -186,9 +197,22 @@ class Criterion:
 
 
 def _mdl(counts: Counts) -> float:
+    return log2_binomial(counts.known, counts.errors) + _model_length(counts)
+
+
+def _mdl_two_rates(counts: Counts) -> float:
+    covered = counts.covered
+    if covered is None:
+        raise InputError("Two noise rates need the number of covered cells: set covered.")
+    return _model_length(counts) + sum(
+        log2_binomial(cells, wrong) + math.log2(cells + 1)
+        for cells, wrong in ((covered, counts.extra), (counts.known - covered, counts.missed))
+    )
+
+
+def _model_length(counts: Counts) -> float:
     components = zip(counts.rows, counts.columns, strict=True)
-    model = math.fsum(_component_length(counts.shape, *size) for size in components)
-    return log2_binomial(counts.known, counts.errors) + model
+    return math.fsum(_component_length(counts.shape, *size) for size in components)
 
 
 def _component_length(shape: tuple[int, int], rows: int, columns: int) -> float:
@@ -244,8 +268,17 @@ no penalty outweighs a perfect fit. Along ranks that ascend, the first of the le
 the smallest rank without errors, as it should be; ``min`` and ``numpy.argmin`` return that one.
 """
 
+TWO_RATES: dict[str, Criterion] = {
+    **CRITERIA,
+    "mdl": Criterion("description length (MDL), two noise rates", _mdl_two_rates, "bits"),
+}
+"""The same, but that ``mdl`` takes the errors in components and those elsewhere for two things.
 
-def description_length(A: Any, U: Any, V: Any) -> float:
+So they choose for a method that does: `ELBMF` with ``extra_weight="auto"``.
+"""
+
+
+def description_length(A: Any, U: Any, V: Any, *, two_rates: bool = False) -> float:
     """Bits it takes to describe A by its factors and the errors they make (MDL, Sec. 4.1).
 
     l(A ⊕ [U ∘ V]) + Σᵢ (l(Uᵀᵢ) + l(Vᵢ)) + k·log(n·m), where ``l(X) = log (|X| over ‖X‖₁)`` and i
@@ -257,15 +290,20 @@ def description_length(A: Any, U: Any, V: Any) -> float:
     A : matrix of shape (n, m)
     U : matrix of shape (n, k)
     V : matrix of shape (k, m)
+    two_rates : bool, default=False
+        Whether the zeros in components and the ones elsewhere are described apart, each as a share
+        of its own cells: ``log₂ (covered over extra) + log₂ (others over missed)``, and how many
+        there are of either. This is what ``extra_weight="auto"`` makes short, and by which fits
+        with different weights compare.
 
     Notes
     -----
-    As printed. That means: where the errors are is charged for, how many there are is not, and
-    cells that are all wrong are as cheap as cells that are all right. So the empty factorization
-    describes a matrix of ones at no cost, and one of which more than half the cells are ones at the
-    cost of its complement. An empty component is charged log(n·m) bits.
+    As printed, with one rate. That means: where the errors are is charged for, how many there are
+    is not, and cells that are all wrong are as cheap as cells that are all right. So the empty
+    factorization describes a matrix of ones at no cost, and one of which more than half the cells
+    are ones at the cost of its complement. An empty component is charged log(n·m) bits.
     """
-    return CRITERIA["mdl"](count(A, U, V))
+    return (TWO_RATES if two_rates else CRITERIA)["mdl"](count(A, U, V))
 
 
 def akaike(
@@ -326,8 +364,7 @@ class Savings(NamedTuple):
     order : ndarray of int64, of length k
         The components; ``U[:, order]`` and ``V[order]`` are the factors in this order.
     saved : ndarray of float64, of length k
-        Bits by which the description gets shorter with each of them, given those before it;
-        negative where it gets longer.
+        Bits that each of them saves, given those before it; negative where it costs some.
     """
 
     order: NDArray[np.int64]
@@ -339,27 +376,24 @@ class Savings(NamedTuple):
         return int(np.argmax(np.concatenate([[0.0], np.cumsum(self.saved)])))
 
 
-def _undominated(
-    candidates: NDArray[np.intp], errors: NDArray[np.int64], charges: NDArray[np.float64]
-) -> NDArray[np.intp]:
-    """Leave out components beside which another makes no more errors and charges no more.
-
-    Up to half of the cells, more errors take more bits: it cannot be the best, or it comes later.
-    """
-    order = candidates[np.lexsort((candidates, charges[candidates], errors[candidates]))]
-    least = np.minimum.accumulate(charges[order])
-    return np.sort(order[np.concatenate([[True], least[1:] < least[:-1]])])
-
-
 def savings(
-    A: Any, U: Any, V: Any, n_jobs: int | None = None, *, in_order: bool = False
+    A: Any,
+    U: Any,
+    V: Any,
+    n_jobs: int | None = None,
+    *,
+    in_order: bool = False,
+    two_rates: bool = False,
 ) -> Savings:
-    """Order components by the bits that they save (see `description_length`).
+    """Order components by the bits that they save: the last are the first to be cut.
 
-    Forward and greedy: from no component on, the next is the one that shortens the description most
-    given those before, or lengthens it least; of equals, the one that comes first in U. What the
-    rest would save is kept up to date by the cells that each new component takes away from them.
-    What is saved need not descend: a component may pay only when others cover the zeros in it.
+    Greedy, from no component on: the next is the one that saves most given those before; of equals,
+    the one that comes first in U. A component saves the bits of the ones that it newly covers, less
+    those of the zeros, less its own description (see `description_length`). What a cell is worth is
+    told by the noise rate of the whole factorization, the same at every place of the list: a rate
+    that fell from component to component would make the last ones seem to save most. So what is
+    saved descends, unless a component pays only when others cover the zeros in it; and the last one
+    shortens the exact description by no more than it says.
 
     Parameters
     ----------
@@ -370,32 +404,28 @@ def savings(
         Threads. All cores by default; the result does not depend on it.
     in_order : bool, default=False
         Whether to leave the components in the order they have.
+    two_rates : bool, default=False
+        Whether cells in components have a noise rate of their own.
 
     Returns
     -------
     Savings
-        Unpacks into the order and the bits saved, which add up to what the factorization saves in
-        all.
+        Unpacks into the order and the bits saved.
     """
     A = BooleanMatrix.from_array(A)
     U, V = boolean_array(U, "U"), boolean_array(V, "V")
     growing = GrowingCover(A, U, V, n_jobs)
+    whole = cover(A, U, V, n_jobs)
+    rates = NoiseRates.of(whole) if two_rates else NoiseRates.equal(whole)
     sizes = zip(U.sum(axis=0).tolist(), V.sum(axis=1).tolist(), strict=True)
     charges = np.array([_component_length(A.shape, *size) for size in sizes])
     order: list[int] = []
     saved: list[float] = []
-    errors_length = log2_binomial(growing.cover.cells, growing.cover.loss)
     while len(order) < len(charges):
-        errors = growing.cover.loss + growing.cells - 2 * growing.ones
-        candidates = np.array([len(order)]) if in_order else np.flatnonzero(~growing.taken)
-        if errors[candidates].max() <= growing.cover.cells // 2:
-            candidates = _undominated(candidates, errors, charges)
-        lengths = {
-            l: log2_binomial(growing.cover.cells, int(errors[l])) for l in candidates.tolist()
-        }
-        best = min(lengths, key=lambda l: lengths[l] + charges[l])
+        zeros = growing.cells - growing.ones
+        gains = rates.bits_of_one * growing.ones - rates.bits_of_zero * zeros - charges
+        best = len(order) if in_order else int(np.where(growing.taken, -np.inf, gains).argmax())
         order.append(best)
-        saved.append(errors_length - lengths[best] - charges[best])
-        errors_length = lengths[best]
+        saved.append(float(gains[best]))
         growing.take(best)
     return Savings(np.array(order, dtype=np.int64), np.array(saved, dtype=np.float64))

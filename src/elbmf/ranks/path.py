@@ -10,7 +10,7 @@ Up to high ranks, not every rank is looked at: those that halve from the highest
 those around the best of them, ever closer.
 """
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.product import Bools
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.criteria import CRITERIA, Counts, count
+from elbmf.ranks.criteria import CRITERIA, Counts, Criterion, count
 
 __all__ = [
     "MOST_SCANNED",
@@ -191,8 +191,10 @@ class RankPath:
         # Called with the `RankProgress` after each step
         observe: Callable[[RankProgress], Any] | None = None,
         n_jobs: int | None = None,  # Threads for counting
+        criteria: Mapping[str, Criterion] = CRITERIA,
     ) -> None:
         self.A = A
+        self._criteria = criteria
         self._stepper = stepper
         self._seed = seed
         self._finished: FinishedSteps = {} if finished is None else finished
@@ -223,7 +225,7 @@ class RankPath:
 
     def values(self, criterion: str) -> list[float]:
         """Return a criterion at each of the `ranks`."""
-        return [CRITERIA[criterion](self.counts(rank)) for rank in self.ranks]
+        return [self._criteria[criterion](self.counts(rank)) for rank in self.ranks]
 
     def best(self, criterion: str) -> int:
         """Return the rank that a criterion chooses; the lowest of equals.
@@ -233,6 +235,11 @@ class RankPath:
         values = zip(self.ranks, self.values(criterion), strict=True)
         allowed = [(value, rank) for rank, value in values if rank >= self._stepper.fewest]
         return min(allowed)[1] if allowed else 0
+
+    def drop(self, rank: int, kept: NDArray[np.int64], cost: int) -> None:
+        """Let some components of a rank, which cost so much, be the factors of a lower one."""
+        U, V, _ = self.factors[rank]
+        self.factors[len(kept)] = Factors(np.ascontiguousarray(U[:, kept]), V[kept], cost)
 
     def scan(self, most: int, criterion: str) -> None:
         """Look at every rank from 1 to ``most``: downwards, upwards, and again at the best."""

@@ -55,6 +55,7 @@ def _component(
         precision=None if cover is None else _rounded(cover.precision[at]),
         recall=None if covered is None or ones is None else _rounded(covered / max(ones, 1)),
         bits_saved=None if facts.bits_saved is None else round(facts.bits_saved[at], 1),
+        doubts=facts.doubts[at],
         top_rows=rows.top(at),
         top_columns=columns.top(at),
         weak_rows=rows.weak(at),

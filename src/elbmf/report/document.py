@@ -163,7 +163,8 @@ class Component(TypedDict):
     ``top_*`` are its members, those first that fit best; ``weak_*`` the members that fit worst;
     ``near_*`` lines outside that would fit best. ``row_spans`` and ``column_spans`` are the
     runs of its lines in the order in which the matrix is shown, the longest ones, the longest
-    first. ``block`` is a grid of the component alone, best members first.
+    first. ``block`` is a grid of the component alone, best members first. ``doubts`` says why it
+    may be chance, in a few words each; nothing for most.
     """
 
     component: int
@@ -174,6 +175,7 @@ class Component(TypedDict):
     precision: float | None
     recall: float | None
     bits_saved: float | None
+    doubts: list[str]
     top_rows: list[Member]
     top_columns: list[Member]
     weak_rows: list[Member]

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.analysis import BlockOrder, ComponentOverlap, block_order, component_overlap, line_ones
+from elbmf.analysis import (
+    BlockOrder,
+    ComponentOverlap,
+    block_order,
+    component_overlap,
+    doubts,
+    line_ones,
+)
 from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
@@ -49,6 +57,14 @@ class Facts:
     def k(self) -> int:
         """Number of components."""
         return self.V.shape[0]
+
+    @cached_property
+    def doubts(self) -> list[list[str]]:
+        """Why each component may be chance."""
+        if self.of_stream:
+            return [[] for _ in range(self.k)]
+        shape = (self.rows.count, self.columns.count)
+        return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -113,7 +129,8 @@ def _bits_saved(facts: Facts) -> list[float] | None:
         return [float(bits) for bits in noted]
     if facts.A is None or facts.A.ones * facts.k > _MOST_FOR_SAVINGS:
         return None
-    found = savings(facts.A, facts.U, facts.V, facts.n_jobs)
+    two_rates = facts.model.info.noise_rates is not None
+    found = savings(facts.A, facts.U, facts.V, facts.n_jobs, two_rates=two_rates)
     bits = np.empty(facts.k)
     bits[found.order] = found.saved
     return bits.tolist()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from elbmf.analysis import doubt_text, left_out_text
 from elbmf.boolean.metrics import measures_of
 from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
@@ -24,7 +23,6 @@ __all__ = ["summary_of"]
 
 # Below this share of the ones covered, or of the covered cells that are ones, little is explained.
 _LITTLE = 0.5
-_MOST_NAMED = 10
 
 
 def summary_of(
@@ -70,6 +68,7 @@ def summary_of(
         *_what(facts, made),
         *_how_well(made),
         *_weighted(info),
+        *_rates(info),
         *_proved(facts, made),
         *_left_out(facts),
         *_kept(facts, kept),
@@ -175,16 +174,25 @@ def _are(count: int, noun: str) -> str:
     return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"
 
 
+def _rates(info: ModelInfo) -> list[str]:
+    """Say how often cells are wrong, where the fit weighed errors by that."""
+    rates = info.noise_rates
+    if rates is None:
+        return []
+    return [
+        f"{percent(rates.false_negative)} of the cells in components are zeros (false negative "
+        f"rate) and {percent(rates.false_positive)} of all others are ones (false positive rate): "
+        f"by these rates, a covered zero costs {rates.extra_weight:.2g} times as much as a missed "
+        "one."
+    ]
+
+
 def _left_out(facts: Facts) -> list[str]:
     """Say how many lines are in no component."""
-    sides = [("column", facts.columns)]
-    if not facts.of_stream:
-        sides.insert(0, ("row", facts.rows))
-    parts = [counted(loose, noun) for noun, side in sides if (loose := int((side.held == 0).sum()))]
-    if not parts:
-        return []
-    one = len(parts) == 1 and parts[0].startswith("1 ")
-    return [f"{' and '.join(parts)} {'is' if one else 'are'} in no component."]
+    rows, columns = (int((side.held == 0).sum()) for side in (facts.rows, facts.columns))
+    shape = (facts.rows.count, facts.columns.count)
+    said = left_out_text(None if facts.of_stream else rows, columns, shape)
+    return [said] if said else []
 
 
 def _kept(facts: Facts, kept: tuple[int, int]) -> list[str]:
@@ -227,7 +235,7 @@ def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Ra
     text = (
         f"The {title} is least with {counted(count, 'component')}, {looked}."
         if count
-        else f"The {title} is least with no component at all, {looked}; one is shown all the same."
+        else f"The {title} is least with no component at all, {looked}."
     )
     return Rank(chosen=True, text=text, curve=None if ranks is None else _curve(ranks, ones))
 
@@ -280,7 +288,7 @@ def _warnings(facts: Facts, made: Summary) -> list[str]:
         )
     if without_zeros(made["ones"], made["rows"] * made["columns"], made["missing"]):
         said.append(NO_ZEROS)
-    return said + _unused(facts, made) + _poor(made) + _worthless(facts)
+    return said + _unused(facts, made) + _poor(made) + _doubtful(facts)
 
 
 def _unused(facts: Facts, made: Summary) -> list[str]:
@@ -312,19 +320,6 @@ def _poor(made: Summary) -> list[str]:
     return said
 
 
-def _worthless(facts: Facts) -> list[str]:
-    """Name the components that lengthen the description of the data, given those before."""
-    if facts.bits_saved is None:
-        return []
-    saved = np.asarray(facts.bits_saved)
-    bad = np.flatnonzero((saved <= 0) & facts.used)
-    if not bad.size:
-        return []
-    named = ", ".join(str(at) for at in bad[:_MOST_NAMED])
-    more = f" and {number(len(bad) - _MOST_NAMED)} more" if len(bad) > _MOST_NAMED else ""
-    one = len(bad) == 1
-    return [
-        f"{'Component' if one else 'Components'} {named}{more} {'saves' if one else 'save'} no "
-        f"bits beyond what those before {'it' if one else 'them'} save: {'it' if one else 'they'} "
-        "may be chance."
-    ]
+def _doubtful(facts: Facts) -> list[str]:
+    said = doubt_text(facts.doubts)
+    return [said] if said else []

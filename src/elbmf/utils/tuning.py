@@ -265,6 +265,21 @@ class Tuning:
     epochs_on_sample: int = 200
     effort_on_sample: float = 0.15
 
+    # --- two noise rates (estimators/rates.py) ---
+
+    # Weights of the short fits that the rates are first estimated from, the epochs of each, and the
+    # share of a time limit for all. benchmarks/rates.py
+    first_weights: tuple[float, ...] = (1.0, 0.25, 0.06)
+    # Their numbers of components, where that is still to be chosen. benchmarks/rates.py
+    ranks_for_rates: tuple[int, ...] = (2, 8, 32)
+    epochs_for_rates: int = 100
+    rates_in_time: float = 0.1
+    # Change of the weight, as a logarithm, that counts as none; turns at most; and whole fits at
+    # most where the factors of one may not change afterwards. benchmarks/rates.py
+    settled_weight: float = 0.01
+    most_turns_of_rates: int = 30
+    most_fits_for_rates: int = 4
+
 
 TUNING = Tuning()
 """The one in use."""

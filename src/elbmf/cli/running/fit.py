@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from elbmf.binarizers import Binarize
-from elbmf.boolean.coverage import Weights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
@@ -158,7 +157,7 @@ def _on_cluster(
     if estimator.binarize is not None:
         raise InputError(f"{data}: has zeros and ones only. Use --binarize with elbmf convert.")
     stored = DiskMatrix(data)
-    weights = Weights.of(estimator.extra_weight, stored.shape)
+    weights = estimator._weights(stored.shape)
     try:
         from distributed import Client
     except ImportError:

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from elbmf.analysis import doubt_text, doubts, left_out_text
 from elbmf.boolean.coverage import component_cover
 from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
@@ -23,6 +26,7 @@ __all__ = [
     "members_table",
     "model_figures",
     "model_text",
+    "remarks",
     "stream_figures",
     "tell_fit",
 ]
@@ -60,7 +64,25 @@ def tell_fit(
         console.result_json({**brief(model.info), "output": folder, "components": described})
     else:
         console.result(measures_text(model.info))
-        console.result("\n" + components_table(described))
+        console.result("\n" + components_table(described) + remarks(model))
+
+
+def remarks(model: SavedModel) -> str:
+    """Say, each in a line of its own, which components may be chance and what is in none."""
+    rows, _, columns = model.shape
+    held = None if model.info.stream else np.diff(model.U.indptr)
+    loose = None if held is None else int((held == 0).sum())
+    used = np.unique(model.V.indices).size
+    said = (doubt_text(_doubts(model)), left_out_text(loose, columns - used, (rows, columns)))
+    return "".join(f"\n{each}" for each in said if each)
+
+
+def _doubts(model: SavedModel) -> list[list[str]]:
+    if model.info.stream:
+        return [[] for _ in range(model.shape[1])]
+    rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
+    saved = model.info.bits_saved or None
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved)
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -76,9 +98,12 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
             **({"bits_saved": saved[index]} if saved else {}),
+            "doubts": why,
             "column_names": column_names,
         }
-        for index, (_, column_names) in enumerate(model.components())
+        for index, ((_, column_names), why) in enumerate(
+            zip(model.components(), _doubts(model), strict=True)
+        )
     ]
 
 
@@ -95,17 +120,20 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
     ]
+    doubtful = any(each["doubts"] for each in described[:most])
     rows = [
         [
             *(
                 share(each[key]) if key == "precision" else number(round(each[key]))
                 for _, key in shown
             ),
+            *([", ".join(each["doubts"])] if doubtful else []),
             shorten(each["column_names"]),
         ]
         for each in described[:most]
     ]
-    text = table([*(title for title, _ in shown), "column names"], rows, left=[len(shown)])
+    headers = [*(title for title, _ in shown), *(["doubts"] if doubtful else []), "column names"]
+    text = table(headers, rows, left=range(len(shown), len(headers)))
     if len(described) > len(rows):
         text += f"\n… and {len(described) - len(rows)} more components"
     return text
@@ -125,9 +153,12 @@ def _sizes(model: SavedModel) -> list[dict[str, Any]]:
             **({} if model.info.stream else {"rows": len(members)}),
             "columns": len(names),
             **({"bits_saved": saved[index]} if saved else {}),
+            "doubts": why,
             "column_names": names,
         }
-        for index, (members, names) in enumerate(model.components())
+        for index, ((members, names), why) in enumerate(
+            zip(model.components(), _doubts(model), strict=True)
+        )
     ]
 
 
@@ -166,6 +197,13 @@ def measures_text(info: ModelInfo) -> str:
     if info.weighted is not None:
         by = " and ".join(info.weighted.sides)
         rows.insert(1, ("weighted loss", f"{amount(info.weighted.loss)}, by weights of {by}"))
+    if info.noise_rates is not None:
+        rates = info.noise_rates
+        rows += [
+            ("false positive rate", f"{share(rates.false_positive)} of the cells in no component"),
+            ("false negative rate", f"{share(rates.false_negative)} of the cells in components"),
+            ("weight of a covered zero", f"{rates.extra_weight:.3g}, by these rates"),
+        ]
     if info.data.missing:
         rows.append(("missing cells", f"{number(info.data.missing)}, which count for nothing"))
     if info.n_iter or (info.n_iter is not None and info.rank_search is None):
@@ -205,7 +243,7 @@ def _chosen_components(info: ModelInfo) -> str:
     by = f"chosen by {TITLES[search.criterion]} among ranks up to {number(search.highest)}"
     count = search.n_components
     if count == 0:
-        return f"\nno component at all {by}; one is shown all the same"
+        return f"\nno component at all {by}"
     return f"\n{number(count)} component{'s' if count > 1 else ''} {by}"
 
 
@@ -266,7 +304,7 @@ def model_text(model: SavedModel) -> str:
     text = figures(pairs)
     if info.measures and info.data.ones is not None:
         text += "\n\n" + measures_text(info)
-    text += "\n\n" + members_table(model)
+    text += "\n\n" + members_table(model) + remarks(model)
     for warning in info.warnings:
         text += f"\n\nwarning of the fit: {warning}"
     return text

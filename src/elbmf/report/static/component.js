@@ -71,6 +71,9 @@ async function componentDetail(report, axes, number, showInMatrix) {
     content: [
       make("p.lead", null, unbroken(row.count ? componentSentence(each) : columnsSentence(each))),
       each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
+      each.doubts.length
+        ? make("p.doubt", null, `It may be chance: ${each.doubts.join(", ")}.`)
+        : null,
       each.rows && each.columns ? make(
         "button.controls",
         { type: "button", onclick: showInMatrix },

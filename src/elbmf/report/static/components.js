@@ -141,7 +141,10 @@ class ComponentsTable {
         : format(each[key]);
       const full = key === "precision" ? 1 : this.greatest[key] || 1;
       const share = barred && each[key] !== null ? each[key] / full : null;
-      return make(`td.${key}`, null, value, share === null ? null : bar(share));
+      const mark = key === "component" && each.doubts.length
+        ? make("abbr.doubt", { title: `may be chance: ${each.doubts.join(", ")}` }, "?")
+        : null;
+      return make(`td.${key}`, null, value, mark, share === null ? null : bar(share));
     });
     return make(
       "tr",
