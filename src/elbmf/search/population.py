@@ -4,9 +4,10 @@ Every start of a fit leads to one factorization, which is a local optimum. The b
 exchanging components, as long as that helps; newcomers join them. Then two are crossed by matching
 their components and taking some from either; the child climbs to the next local optimum, and takes
 the place of the parent that it is more like, unless that is better. When children help no more,
-the best is left with variants of itself, some of whose components are grown anew: such a family has
-more in common than members that came from different starts, whose components often differ
-altogether. When families help no more, newcomers that are relaxations begin another population.
+the best is left with variants of itself, some of whose components are grown anew, and which are
+annealed where there are few components: such a family has more in common than members that came
+from different starts, whose components often differ altogether. When families help no more,
+newcomers that are relaxations, or grown and annealed, begin another population.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
 measured: it ends at the same place on any machine and for any number of threads. A longer search
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.packed import PackedFactors
+from elbmf.search.annealing import Annealer
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
 from elbmf.search.short_relaxation import epoch_work, relax
@@ -59,6 +61,7 @@ class Population:
     climbing: list[Individual] = field(default_factory=list)  # Members that exchanges still help
     waiting: deque[Task] = field(default_factory=deque)  # What is being worked on, in order
     relaxing: bool = False  # Whether newcomers are relaxations
+    sweeps: int = 0  # Of the annealing of newcomers, if there is any
     newcomers: int = 0  # Members to have when they are newcomers
     family: bool = False  # Whether they are variants of the best
     barren: int = 0  # Families since the last that gained something to speak of
@@ -109,6 +112,7 @@ class Population:
 _NUMBERS = (
     "size",
     "relaxing",
+    "sweeps",
     "newcomers",
     "family",
     "barren",
@@ -148,6 +152,8 @@ class Search:
         self._small = local.A.cells <= TUNING.cells_to_refine_all
         self._pool = ThreadPoolExecutor(local.n_jobs or available_cores())
         self._climbers: SimpleQueue[Climber] = SimpleQueue()
+        self._annealers: SimpleQueue[Annealer] = SimpleQueue()
+        self._sweeps = 0
 
     def __enter__(self) -> "Search":
         self._alarm.__enter__()
@@ -219,6 +225,7 @@ class Search:
         keep: Callable[[Population], Any] | None = None,
         *,
         relaxing: bool = False,  # Whether newcomers are relaxations
+        sweeps: int = 0,  # Of the annealing of newcomers, if there is to be any
         # Whether Ctrl-C ends it with the best so far, and is not raised any more
         interruptible: bool = False,
     ) -> PackedFactors:
@@ -231,7 +238,8 @@ class Search:
             population, self.work = start, start.work
             self._least = min(each.cost for each in _everyone(start))
         else:
-            population = self._founded(start, relaxing)
+            population = self._founded(start, relaxing, sweeps)
+        self._sweeps = population.sweeps
         self._terrain.compile()
         # Here, for a limit that one of the pool's own threads sets does not hold there: relaxations
         # would take twenty times as long.
@@ -264,7 +272,7 @@ class Search:
                 blas.release()
         return self._packed(min(_everyone(population), key=lambda each: each.cost))
 
-    def _founded(self, starts: Sequence[PackedFactors], relaxing: bool) -> Population:
+    def _founded(self, starts: Sequence[PackedFactors], relaxing: bool, sweeps: int) -> Population:
         """Make a population of the starts, each of which is to climb."""
         members = sorted(map(self._individual, starts), key=lambda each: each.cost)
         size = TUNING.components_of_population // self._k
@@ -272,9 +280,14 @@ class Search:
         if relaxing:
             size = round(TUNING.more_relaxations * size)
         population = Population(members, members[0], size, relaxing=relaxing, newcomers=size)
+        population.sweeps = sweeps
         population.climbing = list(members)
         population.waiting.extend(map(self._climb, members))
         population.refined_at = self.work
+        if sweeps >= TUNING.sweeps_at_once:
+            # The best has a family as soon as the starts have climbed.
+            population.size = len(members)
+            population.fruitless = TUNING.patience * len(members)
         self._report(population)
         return population
 
@@ -321,7 +334,8 @@ class Search:
         best = population.members[0]
         gained = population.least - best.cost > TUNING.little_gain * best.cost
         population.barren = 0 if gained or not population.family else population.barren + 1
-        population.family = not population.relaxing or population.barren < TUNING.barren_families
+        renewed = population.relaxing or population.sweeps
+        population.family = not renewed or population.barren < TUNING.barren_families
         population.least = best.cost
         population.fruitless = 0
         if population.family:
@@ -339,8 +353,11 @@ class Search:
         """Grow some components of the best anew, or all of them, or relax from a random start."""
         exchanges = self._exchanges(TUNING.exchanges)
         if population.family:
+            best = min(population.members, key=lambda each: each.cost)
+            if population.sweeps and self._generator.random() < TUNING.only_annealed:
+                return Task(best, self._seed(), 0)
             anew = self._some(self._generator.choice(TUNING.shares_varied))
-            return Task(population.members[0], self._seed(), exchanges, anew)
+            return Task(best, self._seed(), exchanges, anew)
         if population.relaxing:
             return Task(population.best, self._seed(), exchanges, relaxed=True)
         exchanges = self._exchanges(TUNING.first_exchanges)
@@ -384,12 +401,25 @@ class Search:
         given = (start, self._k, task.seed, task.exchanges, task.reseeded)
         found, work = climber.climb_from(*given, least_work=TUNING.least_climb)
         work += before
+        if self._sweeps and not task.parents and not task.relaxed:
+            found, more = self._annealed(found, task.seed)
+            work += more
         self._climbers.put(climber)
         if self._small:
             factors = self._packed(found)
             work += self._local.descend(factors)
             found = self._individual(factors)
         return found, work
+
+    def _annealed(self, start: Individual, seed: int) -> tuple[Individual, int]:
+        """Anneal factors; return what that leads to, and the work."""
+        try:
+            annealer = self._annealers.get_nowait()
+        except Empty:
+            annealer = Annealer(self._local, self._k, self._alarm)
+        found = annealer.annealed(start, self._sweeps, seed)
+        self._annealers.put(annealer)
+        return found
 
     def _relaxed(self, seed: int) -> tuple[Individual, int]:
         """Relax from a random start; return what that leads to, and the work."""

@@ -17,6 +17,7 @@ import numpy as np
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.annealing import sweeps_of
 from elbmf.search.climber import Individual
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
@@ -97,7 +98,9 @@ def search_work(A: BooleanMatrix, k: int, epochs: int, effort: float) -> float:
     """Estimate what the search of a fit may take, about in nanoseconds."""
     epoch = epoch_work(A, k)
     work = TUNING.search_to_relaxation * epochs * epoch
-    more = TUNING.more_search * work * (1 - TUNING.epoch / epoch)
+    anneals = k <= TUNING.components_to_anneal
+    longer = TUNING.more_annealing if anneals else TUNING.more_search
+    more = longer * work * (1 - TUNING.epoch / epoch)
     more = max(more, min(TUNING.more_on_small * more, TUNING.small_search))
     return effort * max(work, min(work + more, TUNING.longest_search))
 
@@ -284,7 +287,11 @@ class Portfolio:
             start.insert(0, self._solved(least, best, self._start_work))
         if isinstance(start, Population) or best.bound < start[0].cost:
             factors = self._search.improve(
-                start, keeper, relaxing=self._relaxing, interruptible=True
+                start,
+                keeper,
+                relaxing=self._relaxing,
+                sweeps=sweeps_of(self.local, self.k, TUNING.share_of_annealing * self._start_work),
+                interruptible=True,
             )
             factors = self._solved(factors, best, self._work)
         else:

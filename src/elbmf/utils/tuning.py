@@ -85,10 +85,12 @@ class Tuning:
     beyond_time_limit: float = 0.05
 
     # What a search may take at effort 1, in epochs of the run; and where that is little time, by
-    # how many times more, up to so many nanoseconds in all. Where even that is little, by so many
+    # how many times more (with few components, which are annealed, by how many), up to so many
+    # nanoseconds in all. Where even that is little, by so many
     # times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
     more_search: float = 96.0
+    more_annealing: float = 300.0
     longest_search: float = 14e9
     more_on_small: float = 4.0
     small_search: float = 1e9
@@ -152,6 +154,26 @@ class Tuning:
     share_of_newcomer: float = 0.02
     # Share of the children of relaxations that exchange components. benchmarks/never_beaten.py
     children_that_exchange: float = 0.25
+    # Components, cells and bytes up to which variants of the best are annealed; what a look at a
+    # switch takes for each line, and for each 64 subsets of components, about in nanoseconds; the
+    # share of the search at effort 1 that one of them may take, and the times that each switch is
+    # looked at. benchmarks/small_tables.py
+    components_to_anneal: int = 12
+    cells_to_anneal: int = 1 << 23
+    bytes_to_anneal: int = 1 << 27
+    look: float = 5.0
+    look_per_word: float = 0.5
+    share_of_annealing: float = 0.2
+    fewest_sweeps: int = 20
+    most_sweeps: int = 200
+    # Shares of the switches that cost something which are taken at first, and by how much colder it
+    # is at last. benchmarks/small_tables.py
+    accepted: tuple[float, ...] = (0.005, 0.01, 0.02, 0.04)
+    cooling: float = 6.0
+    # Share of a family that is annealed without growing anything anew, and sweeps from which that
+    # is so cheap that the best has a family before there are newcomers. benchmarks/small_tables.py
+    only_annealed: float = 0.5
+    sweeps_at_once: int = 120
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
     share_of_pool: float = 0.2
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
