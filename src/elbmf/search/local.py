@@ -131,17 +131,11 @@ class LocalSearch:
         return work
 
     def settle(self, factors: PackedFactors) -> None:
-        """Descend to where each row of U is what a new row would get, unless it has better.
-
-        The same goes for columns of V.
-        """
+        """Descend to where each row of U is what a new row would get, unless it has better."""
         self.descend(factors)
         for _ in range(MOST_TURNS):
-            changed = False
-            for axis in (1, 0):
-                factors.bits.pending[axis][:] = True
-                moved, _, _ = self._turn(factors, axis, Effort(NODES_AT_LAST, afresh=True))
-                changed = changed or moved
+            factors.bits.pending[0][:] = True
+            changed, _, _ = self._turn(factors, 0, Effort(NODES_AT_LAST, afresh=True))
             if not changed:
                 break
             self.descend(factors)
