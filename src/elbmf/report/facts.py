@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from elbmf.analysis import (
 from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
+from elbmf.io.model_info import ComponentStability
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
@@ -67,6 +69,17 @@ class Facts:
         return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
 
     @property
+    def stability(self) -> Sequence[ComponentStability]:
+        """Whether each component returns when the data is resampled; nothing if not noted."""
+        return _stability(self.model)
+
+    @property
+    def p_values(self) -> Sequence[float]:
+        """How likely random data has such a component; nothing if not noted."""
+        noted = self.model.info.significance
+        return noted.p_values if noted is not None and len(noted.p_values) == self.k else ()
+
+    @property
     def used(self) -> NDArray[np.bool_]:
         """Which components have rows and columns; of a stream, whose rows are not kept, columns."""
         has_columns = self.columns.sizes > 0
@@ -104,6 +117,8 @@ def facts_of(
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
+    margins = None if A is None else model.margins(A, n_jobs=n_jobs)
+    stability = _stability(model)
     found = Facts(
         model=model,
         A=A,
@@ -115,11 +130,39 @@ def facts_of(
         cover=covered,
         components=None if A is None else component_cover(A, U, V, n_jobs),
         bits_saved=None,
-        rows=side_of(A, 0, model.U, V.T, model.row_names, order.rows, outliers, n_jobs),
-        columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
+        rows=side_of(
+            A,
+            0,
+            model.U,
+            V.T,
+            model.row_names,
+            order.rows,
+            outliers,
+            n_jobs,
+            None if margins is None else margins.rows,
+            [each.rows for each in stability],
+        ),
+        columns=side_of(
+            A,
+            1,
+            of_columns,
+            U,
+            model.column_names,
+            order.columns,
+            outliers,
+            n_jobs,
+            None if margins is None else sparse.csr_array(margins.columns.T),
+            [each.columns for each in stability],
+        ),
         n_jobs=n_jobs,
     )
     return replace(found, bits_saved=_bits_saved(found))
+
+
+def _stability(model: SavedModel) -> Sequence[ComponentStability]:
+    noted = model.info.stability
+    components = () if noted is None else noted.components
+    return components if len(components) == model.shape[1] else ()
 
 
 def _bits_saved(facts: Facts) -> list[float] | None:
