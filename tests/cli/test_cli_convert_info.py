@@ -240,7 +240,7 @@ def test_info_of_a_model_shows_what_is_noted_of_trust(elbmf: Any, model: str) ->
     assert header.split()[-4:] == ["recurrence", "p", "column", "names"]
     assert " 0.94  0.01  " in first
     assert " 0.50   0.8  " in second
-    assert "In 20 fits of resampled data (rows:0.8), components recur by 0.72 on average." in lines
+    assert "In 20 fits of resampled data (rows:0.8), components recur by 72 % on average." in lines
     assert (
         "1 of 2 components saves more than those of random data with the same sums do "
         "(p ≤ 0.05; 99 were fitted)." in lines

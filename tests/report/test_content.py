@@ -133,7 +133,7 @@ def test_what_is_noted_of_trust_is_told_of_components_and_members():
     first = {"recurrence": 0.9, "found_in": 1, "rows": [0.2, 0.3, 0.4], "columns": [1, 0.5]}
     # Of the second, members are not noted.
     second = {"recurrence": 0.25, "found_in": 0.1}
-    stability = {"runs": 20, "resample": "rows:0.8", "stability": 0.575}
+    stability = {"runs": 20, "resample": "rows:0.8", "stability": 0.57}
     noted = {
         "stability": {**stability, "components": [first, second]},
         "significance": {"samples": 99, "p_values": [0.01, 1]},
@@ -152,7 +152,7 @@ def test_what_is_noted_of_trust_is_told_of_components_and_members():
         assert all(len(each) < 4 for each in other["top_rows"])
         wanted = [0.2, 0.3, 0.4, np.nan, np.nan]
         np.testing.assert_allclose(unpacked(made["rows"]["returns"]), wanted, rtol=1e-6)
-        assert sum("components recur by 0.57" in each for each in made["summary"]["sentences"]) == 1
+        assert sum("components recur by 57 %" in each for each in made["summary"]["sentences"]) == 1
         assert sum("saves more than" in each for each in made["summary"]["sentences"]) == 1
 
 

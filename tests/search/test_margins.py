@@ -101,7 +101,7 @@ def test_margins_are_the_same_for_any_number_of_threads():
 
 
 def test_rows_that_belong_come_before_all_others():
-    tiles = make_tiles((200, 150), 4, height=(40, 60), width=(30, 50), noise=0.2, random_state=3)
+    tiles = make_tiles((200, 150), 4, height=(40, 60), width=(30, 50), flips=0.2, random_state=3)
     found = margins(tiles.A, tiles.U, tiles.V, outsiders=True).rows.toarray()
     U = np.asarray(tiles.U, dtype=bool)
     for l in range(4):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from elbmf.utils.text import counted, number
+from elbmf.utils.text import counted, number, percent
 
 __all__ = ["SIGNIFICANT", "doubt_text", "doubts", "left_out_text", "trust_texts"]
 
@@ -94,7 +94,7 @@ def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
     if stability is not None:
         said.append(
             f"In {counted(stability.runs, 'fit')} of resampled data ({stability.resample}), "
-            f"components recur by {stability.stability:.2f} on average."
+            f"components recur by {percent(stability.stability)} on average."
         )
     if significance is not None:
         low = sum(p <= SIGNIFICANT for p in significance.p_values)
