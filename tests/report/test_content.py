@@ -156,6 +156,16 @@ def test_what_is_noted_of_trust_is_told_of_components_and_members():
         assert sum("saves more than" in each for each in made["summary"]["sentences"]) == 1
 
 
+def test_of_too_many_members_margins_are_left_out():
+    A, U, V = np.eye(9, dtype=bool), np.ones((9, 1), dtype=bool), np.ones((1, 9), dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["elbmf.report.facts"], "_MOST_FOR_MARGINS", 100)
+        made = said(A, U, V)
+    assert made["rows"]["margin"] is made["columns"]["margin"] is None
+    (only,) = made["components"]
+    assert only["top_rows"] == [[line, pytest.approx(1 / 9, abs=1e-6)] for line in range(9)]
+
+
 @pytest.mark.parametrize(
     "noted",
     [

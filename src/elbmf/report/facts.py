@@ -25,12 +25,16 @@ from elbmf.io.model_info import ComponentStability
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
+from elbmf.search.margins import Margins
 
 __all__ = ["Facts", "facts_of"]
 
 # What components save is worked out anew where it is not noted, and so many ones times components
 # are not too many for that.
 _MOST_FOR_SAVINGS = 2_000_000_000
+
+# Members are weighed where that takes no more than this, about in nanoseconds: some seconds.
+_MOST_FOR_MARGINS = 5e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +121,7 @@ def facts_of(
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
-    margins = None if A is None else model.margins(A, n_jobs=n_jobs)
+    margins = _margins(model, A, n_jobs)
     stability = _stability(model)
     found = Facts(
         model=model,
@@ -157,6 +161,16 @@ def facts_of(
         n_jobs=n_jobs,
     )
     return replace(found, bits_saved=_bits_saved(found))
+
+
+def _margins(model: SavedModel, A: BooleanMatrix | None, n_jobs: int | None) -> Margins | None:
+    """Return how firmly members belong, unless there are too many to find out."""
+    rows, k, columns = model.shape
+    pairs = (model.U.nnz, columns), (model.V.nnz, rows)
+    work = sum(members * (300 + k * (across // 64 + 1)) for members, across in pairs)
+    if A is None or work > _MOST_FOR_MARGINS:
+        return None
+    return model.margins(A, n_jobs=n_jobs)
 
 
 def _stability(model: SavedModel) -> Sequence[ComponentStability]:

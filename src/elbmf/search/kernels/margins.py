@@ -3,22 +3,32 @@
 import numpy as np
 
 from elbmf.kernels.compiling import call_at, helper, kernel
-from elbmf.kernels.sets import copy_into, has, unite_into
+from elbmf.kernels.sets import copy_into, has, list_common, unite_from_each_on, unite_into
 from elbmf.search.kernels.lines import open_line
-from elbmf.search.kernels.rows import cost_of
+from elbmf.search.kernels.rows import gain_of
 
 __all__ = ["weigh_pairs"]
 
 
 @helper(allocates=False)
-def _line_cost(side, i, membership, prices, workspace):
-    """Return what line ``i`` costs with some membership."""
-    row, union = workspace.lines[0], workspace.lines[1]
-    open_line(side.lines, i, row, union)
-    for l in range(side.component_bits.shape[0]):
-        if has(membership, l):
-            unite_into(union, side.component_bits[l])
-    return cost_of(row, union, prices)
+def _weigh_alone(side, i, membership, components, prices, workspace, rises):
+    """Write by how much the cost goes up when line ``i`` leaves or joins each of some components.
+
+    All else stays as it is. The components ascend, and those that the line is in are among them.
+    """
+    row, before, later = workspace.lines[0], workspace.lines[1], workspace.stacks[0]
+    open_line(side.lines, i, row, before)
+    count = list_common(membership, membership, workspace.counts[1])
+    unite_from_each_on(side.component_bits, workspace.counts[1, :count], later)
+    passed = 0
+    for c in range(components.shape[0]):
+        packed = side.component_bits[components[c]]
+        if has(membership, components[c]):
+            passed += 1
+            rises[c] = gain_of(row, packed, prices, before, later[passed])
+            unite_into(before, packed)
+        else:
+            rises[c] = -gain_of(row, packed, prices, before, later[passed])
 
 
 @kernel(allocates=False)
@@ -40,8 +50,8 @@ def weigh_pairs(
 ):
     """Write the margins of pairs of a line, ``low`` to ``high``, and a component into ``margins``.
 
-    Line i is weighed in ``components[starts[i]:starts[i + 1]]``: moved across the border of each,
-    and then all its other memberships improved.
+    Line i is weighed in ``components[starts[i]:starts[i + 1]]``, which ascend and have among them
+    all that it is in: it is moved across the border of each, and all its other memberships adapt.
 
     Parameters
     ----------
@@ -52,27 +62,30 @@ def weigh_pairs(
     memberships : ndarray of uint64
         Of the lines, packed; left as they are.
     trial, pending : ndarray
-        Buffers of as many memberships, and a flag for each line, all false.
+        Buffers of as many memberships, and of a flag for each line.
     free : ndarray of uint64
         All components, packed.
     prices, effort, workspace
         As for `improve_lines`.
     """
     for i in range(low, high):
-        if starts[i] == starts[i + 1]:
+        first, last = starts[i], starts[i + 1]
+        if first == last:
             continue
-        present = _line_cost(side, i, memberships[i], prices, workspace)
-        for e in range(starts[i], starts[i + 1]):
+        _weigh_alone(
+            side, i, memberships[i], components[first:last], prices, workspace, margins[first:last]
+        )
+        for e in range(first, last):
             l = components[e]
             word, bit = l >> 6, np.uint64(1) << np.uint64(l & 63)
+            free[word] ^= bit
             copy_into(trial[i], memberships[i])
             trial[i, word] ^= bit
-            free[word] ^= bit
             pending[i] = True
-            cost = _line_cost(side, i, trial[i], prices, workspace)
-            cost -= call_at(
+            margins[e] -= call_at(
                 improve,
                 (side, i, i + 1, free, free, prices, effort, trial, pending, workspace),
             )
             free[word] ^= bit
-            margins[e] = cost - present if has(memberships[i], l) else present - cost
+            if not has(memberships[i], l):
+                margins[e] = -margins[e]
