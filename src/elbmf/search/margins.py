@@ -65,8 +65,8 @@ def margins(
     then takes the best of its other memberships, and V stays as it is. A column is weighed the same
     way, with U as it is. Best is of all subsets of components where these are few enough to try,
     and else of those that greedy choice, single switches and a fixed number of trials reach, as in
-    a fit. Missing cells count for nothing. Constraints of a fit are not looked at: what a row takes
-    instead may be more components than it was allowed.
+    a fit; the margin may then be too large. Missing cells count for nothing. Constraints of a fit
+    are not looked at: what a row takes instead may be more components than it was allowed.
 
     Parameters
     ----------
