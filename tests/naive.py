@@ -156,6 +156,30 @@ def least_switched_costs(A, U, V, weights, missing=None):
     return np.min(costs, axis=0)
 
 
+def row_margins(A, U, V, weights, missing=None, columns=None):
+    """What each row costs without a component less what it costs with it, the other one the best.
+
+    The one of the two that is so stays as it is: for members what they cost with it, for all others
+    what they cost without. Columns may have weights.
+    """
+    counted = np.ones(A.shape[1]) if columns is None else columns
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
+
+    def costs(covered):
+        missed = ((A & seen) * counted) @ (~covered).T.astype(float)
+        extra = ((~A & seen) * counted) @ covered.T.astype(float)
+        return weights.missed * missed + weights.extra * extra
+
+    chosen = subsets(V.shape[0])
+    tried = costs(boolean_product(chosen, V))
+    present = np.diag(costs(boolean_product(U, V)))
+    found = np.empty(U.shape)
+    for l in range(V.shape[0]):
+        without, within = (tried[:, chosen[:, l] == on].min(axis=1) for on in (False, True))
+        found[:, l] = np.where(U[:, l], without - present, present - within)
+    return found
+
+
 def least_cost(A, k):
     """Least loss of all factorizations of a matrix of up to 8 columns with k components.
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.relaxation.schedules import Annealed as Annealed
     from elbmf.relaxation.schedules import Printed as Printed
     from elbmf.report import write_report as write_report
+    from elbmf.search.margins import margins as margins
 
 _PLACES = {
     **{class_name(name): f"elbmf.estimators:{class_name(name)}" for name in ESTIMATORS},
@@ -38,6 +39,7 @@ _PLACES = {
     "compare": "elbmf.comparison:compare",
     "load_model": "elbmf.io:load_model",
     "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
+    "margins": "elbmf.search.margins:margins",
     "save_model": "elbmf.io:save_model",
     "write_report": "elbmf.report:write_report",
 }

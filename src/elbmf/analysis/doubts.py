@@ -1,10 +1,14 @@
-"""Which components may be chance, by what is seen of them at once."""
+"""Which components may be chance, by what is seen of them at once or was found out later."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from elbmf.utils.text import counted, number
+from elbmf.utils.text import counted, number, percent
 
-__all__ = ["doubt_text", "doubts", "left_out_text"]
+__all__ = ["SIGNIFICANT", "doubt_text", "doubts", "left_out_text", "trust_texts"]
+
+SIGNIFICANT = 0.05
+"""Up to this p, a component is hardly one that chance makes."""
 
 # Components that a sentence names at most.
 _MOST_NAMED = 10
@@ -75,3 +79,29 @@ def left_out_text(rows: int | None, columns: int | None, shape: tuple[int, int])
     ]
     one = len(parts) == 1 and 1 in (rows, columns)
     return f"{' and '.join(parts)} {'is' if one else 'are'} in no component." if parts else ""
+
+
+def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
+    """Say in a sentence each whether components return, and whether they differ from chance.
+
+    Parameters
+    ----------
+    stability, significance : optional
+        What a model notes: `elbmf.io.model_info.StabilityInfo` and ``SignificanceInfo``. Nothing is
+        said of what is not noted.
+    """
+    said = []
+    if stability is not None:
+        said.append(
+            f"In {counted(stability.runs, 'fit')} of resampled data ({stability.resample}), "
+            f"components recur by {percent(stability.stability)} on average."
+        )
+    if significance is not None:
+        low = sum(p <= SIGNIFICANT for p in significance.p_values)
+        of = counted(len(significance.p_values), "component")
+        said.append(
+            f"{number(low)} of {of} {'saves' if low == 1 else 'save'} more than those of random "
+            f"data with the same sums do (p ≤ {SIGNIFICANT:g}; {number(significance.samples)} were "
+            "fitted)."
+        )
+    return said

@@ -25,7 +25,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,9 @@ from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+
+if TYPE_CHECKING:
+    from elbmf.search.margins import Margins
 
 __all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
@@ -111,6 +114,41 @@ class SavedModel:
         """Return what errors cost where the model was made, in a matrix of some shape."""
         return Weights.of(self.info.extra_weight, shape)
 
+    def margins(
+        self,
+        A: Any,
+        *,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> Margins:
+        """Return how firmly rows and columns belong to the components, see `elbmf.margins`.
+
+        Errors cost what they did where the model was made. Weights of rows and columns, which are
+        not kept, have to be given again.
+
+        Parameters
+        ----------
+        A : array-like, sparse matrix or BooleanMatrix
+            What the model was made from.
+        sample_weight, feature_weight : array-like, optional
+            Weights of rows and columns.
+        n_jobs : int, optional
+            Threads. All cores by default.
+        """
+        # Not everyone who loads a model weighs its members.
+        from elbmf.search.margins import margins
+
+        return margins(
+            A,
+            self.U,
+            self.V,
+            extra_weight=self.info.extra_weight,
+            sample_weight=sample_weight,
+            feature_weight=feature_weight,
+            n_jobs=n_jobs,
+        )
+
     @property
     def most_per_row(self) -> int | None:
         """Components that a row has at most, if there is a limit."""
@@ -144,6 +182,7 @@ def save_model(
     *,
     overwrite: bool = False,
     tsv: bool = False,
+    margins: Margins | None = None,
 ) -> None:
     """Save a model as a folder, which appears as a whole or not at all.
 
@@ -160,12 +199,14 @@ def save_model(
         left alone.
     tsv : bool
         Whether to add tables of components, rows and columns for reading.
+    margins : Margins, optional
+        How firmly rows and columns belong, see `SavedModel.margins`, to be in these tables.
     """
     with filling(Path(directory), MODEL_FILES, "model", overwrite=overwrite) as folder:
-        _write_files(folder, model, tsv=tsv)
+        _write_files(folder, model, margins, tsv=tsv)
 
 
-def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
+def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *, tsv: bool) -> None:
     rows, components, columns = model.shape
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
@@ -185,7 +226,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
     if tsv:
         for file_name, lines in MODEL_TABLES.items():
             with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(line + "\n" for line in lines(model))
+                stream.writelines(line + "\n" for line in lines(model, margins))
 
 
 def load_model(directory: str | os.PathLike[str]) -> SavedModel:

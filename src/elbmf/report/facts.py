@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,15 +21,20 @@ from elbmf.analysis import (
 from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
+from elbmf.io.model_info import ComponentStability
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
+from elbmf.search.margins import Margins
 
 __all__ = ["Facts", "facts_of"]
 
 # What components save is worked out anew where it is not noted, and so many ones times components
 # are not too many for that.
 _MOST_FOR_SAVINGS = 2_000_000_000
+
+# Members are weighed where that takes no more than this, about in nanoseconds: some seconds.
+_MOST_FOR_MARGINS = 5e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +71,17 @@ class Facts:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
         return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
+
+    @property
+    def stability(self) -> Sequence[ComponentStability]:
+        """Whether each component returns when the data is resampled; nothing if not noted."""
+        return _stability(self.model)
+
+    @property
+    def p_values(self) -> Sequence[float]:
+        """How likely random data has such a component; nothing if not noted."""
+        noted = self.model.info.significance
+        return noted.p_values if noted is not None and len(noted.p_values) == self.k else ()
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -104,6 +121,8 @@ def facts_of(
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
+    margins = _margins(model, A, n_jobs)
+    stability = _stability(model)
     found = Facts(
         model=model,
         A=A,
@@ -115,11 +134,49 @@ def facts_of(
         cover=covered,
         components=None if A is None else component_cover(A, U, V, n_jobs),
         bits_saved=None,
-        rows=side_of(A, 0, model.U, V.T, model.row_names, order.rows, outliers, n_jobs),
-        columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
+        rows=side_of(
+            A,
+            0,
+            model.U,
+            V.T,
+            model.row_names,
+            order.rows,
+            outliers,
+            n_jobs,
+            None if margins is None else margins.rows,
+            [each.rows for each in stability],
+        ),
+        columns=side_of(
+            A,
+            1,
+            of_columns,
+            U,
+            model.column_names,
+            order.columns,
+            outliers,
+            n_jobs,
+            None if margins is None else sparse.csr_array(margins.columns.T),
+            [each.columns for each in stability],
+        ),
         n_jobs=n_jobs,
     )
     return replace(found, bits_saved=_bits_saved(found))
+
+
+def _margins(model: SavedModel, A: BooleanMatrix | None, n_jobs: int | None) -> Margins | None:
+    """Return how firmly members belong, unless there are too many to find out."""
+    rows, k, columns = model.shape
+    pairs = (model.U.nnz, columns), (model.V.nnz, rows)
+    work = sum(members * (300 + k * (across // 64 + 1)) for members, across in pairs)
+    if A is None or work > _MOST_FOR_MARGINS:
+        return None
+    return model.margins(A, n_jobs=n_jobs)
+
+
+def _stability(model: SavedModel) -> Sequence[ComponentStability]:
+    noted = model.info.stability
+    components = () if noted is None else noted.components
+    return components if len(components) == model.shape[1] else ()
 
 
 def _bits_saved(facts: Facts) -> list[float] | None:

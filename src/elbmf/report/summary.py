@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from elbmf.analysis import doubt_text, left_out_text
+from elbmf.analysis import doubt_text, left_out_text, trust_texts
 from elbmf.boolean.metrics import measures_of
 from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
@@ -70,6 +70,7 @@ def summary_of(
         *_weighted(info),
         *_rates(info),
         *_proved(facts, made),
+        *trust_texts(info.stability, info.significance),
         *_left_out(facts),
         *_kept(facts, kept),
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.analysis import doubt_text, doubts, left_out_text
+from elbmf.analysis import doubt_text, doubts, left_out_text, trust_texts
 from elbmf.boolean.coverage import component_cover
 from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
@@ -68,12 +68,16 @@ def tell_fit(
 
 
 def remarks(model: SavedModel) -> str:
-    """Say, each in a line of its own, which components may be chance and what is in none."""
+    """Say, each in a line of its own, what components to trust and what is in none."""
     rows, _, columns = model.shape
     held = None if model.info.stream else np.diff(model.U.indptr)
     loose = None if held is None else int((held == 0).sum())
     used = np.unique(model.V.indices).size
-    said = (doubt_text(_doubts(model)), left_out_text(loose, columns - used, (rows, columns)))
+    said = (
+        doubt_text(_doubts(model)),
+        *trust_texts(model.info.stability, model.info.significance),
+        left_out_text(loose, columns - used, (rows, columns)),
+    )
     return "".join(f"\n{each}" for each in said if each)
 
 
@@ -88,7 +92,6 @@ def _doubts(model: SavedModel) -> list[list[str]]:
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
     """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
-    saved = model.info.bits_saved
     return [
         {
             "component": index,
@@ -97,14 +100,28 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
             "covered": int(cover.covered[index]),
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
-            **({"bits_saved": saved[index]} if saved else {}),
+            **noted,
             "doubts": why,
             "column_names": column_names,
         }
-        for index, ((_, column_names), why) in enumerate(
-            zip(model.components(), _doubts(model), strict=True)
+        for index, ((_, column_names), noted, why) in enumerate(
+            zip(model.components(), _noted(model), _doubts(model), strict=True)
         )
     ]
+
+
+def _noted(model: SavedModel) -> list[dict[str, float]]:
+    """Return what the notes say of each component: what it saves, and whether to trust it."""
+    info, k = model.info, model.shape[1]
+    stable = [] if info.stability is None else info.stability.components
+    columns = {
+        "bits_saved": info.bits_saved,
+        "recurrence": [each.recurrence for each in stable],
+        "found_in": [each.found_in for each in stable],
+        "p_value": [] if info.significance is None else info.significance.p_values,
+    }
+    known = {name: values for name, values in columns.items() if k and len(values) == k}
+    return [{name: values[at] for name, values in known.items()} for at in range(k)]
 
 
 def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
@@ -116,17 +133,17 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
         "ones covered": "covered",
         "precision": "precision",
         "bits saved": "bits_saved",
+        "recurrence": "recurrence",
+        "p": "p_value",
     }
+    texts = {"precision": share, "recurrence": "{:.2f}".format, "p_value": "{:.2g}".format}
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
     ]
     doubtful = any(each["doubts"] for each in described[:most])
     rows = [
         [
-            *(
-                share(each[key]) if key == "precision" else number(round(each[key]))
-                for _, key in shown
-            ),
+            *(texts.get(key, _whole)(each[key]) for _, key in shown),
             *([", ".join(each["doubts"])] if doubtful else []),
             shorten(each["column_names"]),
         ]
@@ -139,6 +156,10 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     return text
 
 
+def _whole(value: float) -> str:
+    return number(round(value))
+
+
 def members_table(model: SavedModel) -> str:
     """Lay out all components as the model has them."""
     return components_table(_sizes(model), most=None)
@@ -146,18 +167,17 @@ def members_table(model: SavedModel) -> str:
 
 def _sizes(model: SavedModel) -> list[dict[str, Any]]:
     """Return what the model itself knows of its components; of a stream, no rows."""
-    saved = model.info.bits_saved
     return [
         {
             "component": index,
             **({} if model.info.stream else {"rows": len(members)}),
             "columns": len(names),
-            **({"bits_saved": saved[index]} if saved else {}),
+            **noted,
             "doubts": why,
             "column_names": names,
         }
-        for index, ((members, names), why) in enumerate(
-            zip(model.components(), _doubts(model), strict=True)
+        for index, ((members, names), noted, why) in enumerate(
+            zip(model.components(), _noted(model), _doubts(model), strict=True)
         )
     ]
 
