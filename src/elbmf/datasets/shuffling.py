@@ -44,10 +44,10 @@ def shuffled(
     Notes
     -----
     Curveball trades (Strona et al. 2014) between all lines in turn (Carstens et al. 2018): in each
-    sweep, rows, or columns, meet in random pairs and share out anew what only one of both has. From any matrix,
-    this leads to all with the same sums, and in the long run to each equally often. Missing cells
-    are left out of all trades; some matrices may then be out of reach, and the others are drawn
-    equally often.
+    sweep, the rows, or the columns, meet in random pairs and share out anew what only one of both
+    has. From any matrix, this leads to all with the same sums, and in the long run to each equally
+    often. Missing cells are left out of all trades; some matrices may then be out of reach, and the
+    others are drawn equally often.
 
     Examples
     --------
