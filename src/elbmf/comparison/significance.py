@@ -208,6 +208,8 @@ def significance(
     -----
     Ctrl-C ends the test; what is returned is then of the samples that were finished.
 
+    A component of one row or one column is never significant: the sums alone tell of it.
+
     It is the best component of a random matrix that counts, so that p-values are corrected for
     looking at many: in noise, with the default number of samples, one fit in 39 at most has any
     component below .05.
@@ -226,6 +228,9 @@ def significance(
     threads = available_cores() if n_jobs in (None, -1) else int(n_jobs or 1)
     margins = Margins(A)
     excess = Excess.of(A, U, V, margins, threads)
+    # One row or one column has nothing beyond the sums, whatever else it may be.
+    lone = (U.sum(axis=0) == 1) | (V.sum(axis=1) == 1)
+    bits = np.where(lone, -np.inf, excess.bits)
     if estimator.n_components == "auto":
         # More components, of which one may be good by chance, than random data would get.
         estimator.set_params(n_components=max(1, len(V)))
@@ -233,7 +238,7 @@ def significance(
 
     def promising(done: int) -> int:
         # What p would be if no other sample were as good.
-        least = _p_values(excess.bits, kept.first(done), samples)
+        least = _p_values(bits, kept.first(done), samples)
         return int((least <= max(SIGNIFICANT, 1 / (1 + samples))).sum())
 
     sampler = _Sampler(A, margins, estimator, kept)
@@ -264,7 +269,7 @@ def significance(
             wait(running)
             blas.release()
     best = kept.first(done)
-    return Significance(_p_values(excess.bits, best, done), excess, best, interrupted)
+    return Significance(_p_values(bits, best, done), excess, best, interrupted)
 
 
 def _check(estimator: Any, samples: Any) -> None:

@@ -1,6 +1,6 @@
 """What is said of a factorization: measures and components, as text and as data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +35,9 @@ __all__ = [
 _LONG_NOTES = ("history", "binarize_limits")
 
 _MOST_COMPONENTS = 40
+
+# How figures of components are written that are no whole numbers.
+_SHARES: dict[str, Callable[[float], str]] = {"precision": share, "p_value": "{:.3f}".format}
 
 _MEASURES = {
     "loss": "loss",
@@ -82,13 +85,19 @@ def _doubts(model: SavedModel) -> list[list[str]]:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
     saved = model.info.bits_saved or None
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved)
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved, _p_values(model))
+
+
+def _p_values(model: SavedModel) -> Sequence[float] | None:
+    """Return those that are noted, if any."""
+    noted = model.info.significance
+    return None if noted is None else noted.p_values
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
     """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
-    saved = model.info.bits_saved
+    saved, p_values = model.info.bits_saved, _p_values(model)
     return [
         {
             "component": index,
@@ -98,6 +107,7 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
             **({"bits_saved": saved[index]} if saved else {}),
+            **({"p_value": p_values[index]} if p_values else {}),
             "doubts": why,
             "column_names": column_names,
         }
@@ -116,6 +126,7 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
         "ones covered": "covered",
         "precision": "precision",
         "bits saved": "bits_saved",
+        "p": "p_value",
     }
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
@@ -124,7 +135,7 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     rows = [
         [
             *(
-                share(each[key]) if key == "precision" else number(round(each[key]))
+                _SHARES[key](each[key]) if key in _SHARES else number(round(each[key]))
                 for _, key in shown
             ),
             *([", ".join(each["doubts"])] if doubtful else []),
@@ -146,13 +157,14 @@ def members_table(model: SavedModel) -> str:
 
 def _sizes(model: SavedModel) -> list[dict[str, Any]]:
     """Return what the model itself knows of its components; of a stream, no rows."""
-    saved = model.info.bits_saved
+    saved, p_values = model.info.bits_saved, _p_values(model)
     return [
         {
             "component": index,
             **({} if model.info.stream else {"rows": len(members)}),
             "columns": len(names),
             **({"bits_saved": saved[index]} if saved else {}),
+            **({"p_value": p_values[index]} if p_values else {}),
             "doubts": why,
             "column_names": names,
         }
