@@ -106,7 +106,7 @@ def planted(arguments: argparse.Namespace) -> None:
         chances = np.where(tiles.truth.toarray(), 3 * density, density)
         A = np.random.default_rng(seed).random(chances.shape) < chances
         began = time.perf_counter()
-        model = ELBMF(6, extra_weight=weight, random_state=0).fit(A)
+        model = ELBMF(6, extra_weight=weight, effort=arguments.effort, random_state=0).fit(A)
         between = time.perf_counter()
         found = significance(A, model, samples=arguments.samples, random_state=seed)
         seconds = time.perf_counter() - between
@@ -120,7 +120,7 @@ def planted(arguments: argparse.Namespace) -> None:
         print(
             f"density {density} weight {weight} seed {seed}: {found.significant().sum()} of 6 "
             f"significant, bits {np.round(found.excess.bits).astype(int).tolist()}, random ones at "
-            f"most {found.best_of_samples.max():.0f}; tiles found {np.round(likeness, 2).tolist()}; "
+            f"most {found.best_of_samples.max():.0f}; tiles {np.round(likeness, 2).tolist()}; "
             f"fit {between - began:.1f} s, test {seconds:.1f} s",
             flush=True,
         )

@@ -239,7 +239,7 @@ def significance(
     def promising(done: int) -> int:
         # What p would be if no other sample were as good.
         least = _p_values(bits, kept.first(done), samples)
-        return int((least <= max(SIGNIFICANT, 1 / (1 + samples))).sum())
+        return int((np.isfinite(bits) & (least <= max(SIGNIFICANT, 1 / (1 + samples)))).sum())
 
     sampler = _Sampler(A, margins, estimator, kept)
     done, interrupted = 0, False
