@@ -115,6 +115,9 @@ def test_the_p_value_is_the_share_of_matrices_that_are_as_good():
     best = np.array([-40.0, 29.9, 30.0, -np.inf])
     np.testing.assert_allclose(_p_values(bits, best, 4), [1 / 5, 2 / 5, 3 / 5, 1])
     np.testing.assert_allclose(_p_values(bits, best[:0], 0), 1)
+    np.testing.assert_allclose(
+        _p_values(np.array([-899.0, -901.0]), np.array([-1000.0]), 1), [0.5, 1]
+    )
 
 
 def test_one_row_one_column_or_nothing_is_never_significant():

@@ -45,9 +45,9 @@ Floats = NDArray[np.float64]
 # the more there are, the rarer is noise that is better than all of them.
 _SAMPLES = 38
 
-# A component must be better than another by so many bits, a million times less likely, to count as
-# better at all: those of random matrices differ by about that much.
-_CLEARLY = 20.0
+# A component must be better than another by so many bits, a million times less likely, and by such
+# a share of them, to count as better at all: from one random matrix to the next, the best differs.
+_CLEARLY, _CLEAR_SHARE = 20.0, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ def significance(
 
     Each random matrix is fitted as the data was. The p-value of a component is the share of the
     matrices, the data among them, whose best component is as good: has as many bits beyond the
-    sums (see `Excess`), or at most 20 less.
+    sums (see `Excess`), or fewer by at most 20 or a tenth.
 
     Parameters
     ----------
@@ -306,7 +306,10 @@ def _with_factors(
 
 def _p_values(bits: Floats, best: Floats, samples: int) -> Floats:
     """Return p of components beside the best of samples, of which some may be still to come."""
-    as_good = (best >= bits[:, None] - _CLEARLY).sum(axis=1)
+    some = np.isfinite(best)
+    reach = np.where(some, best, -np.inf)
+    reach[some] += np.maximum(_CLEARLY, _CLEAR_SHARE * np.abs(best[some]))
+    as_good = (reach >= bits[:, None]).sum(axis=1)
     return np.asarray((1 + as_good) / (1 + samples), dtype=np.float64)
 
 

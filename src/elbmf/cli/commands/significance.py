@@ -31,7 +31,6 @@ EXAMPLES = """\
 examples:
   elbmf significance result                  which components are more than chance
   elbmf significance result moved/data.csv --samples 99 --json
-  elbmf significance result --effort 0       random data fitted with less effort, in less time
 
 Random matrices with the row and column sums of the data are fitted as the data was. p is the share
 of them, the data among them, whose best component is as good. It is noted in the result, where
@@ -55,11 +54,6 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         type=at_least_one,
         default=38,
         help="random matrices to fit at most; 19 are the fewest for .05 (default: %(default)s)",
-    )
-    add_parameter(
-        parser,
-        "effort",
-        help="how long to search in random matrices (default: as for the result)",
     )
     add_parameter(parser, "random_state", help="seed (default: that of the result)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -152,8 +146,6 @@ def _method_of(model: "SavedModel", args: argparse.Namespace) -> "BooleanFactori
         for name, value in info.parameters.items()
         if value is not None and name not in _OF_THE_FIT
     }
-    if args.effort is not None:
-        values["effort"] = args.effort
     try:
         return made(info.method, values)
     except (InputError, TypeError, ValueError) as error:
