@@ -2,6 +2,7 @@
 
 python benchmarks/significance.py --data FOLDER [--parts uniform mixing noise planted]
     [--sets tcga7 newsgroups20] [--weights 1 0.25] [--trials 20] [--samples 38] [-k 7] [--effort 0]
+    [--densities 0.3 0.25 0.2 0.1] [--seeds 3]
 """
 
 import argparse
@@ -103,7 +104,9 @@ def noise(arguments: argparse.Namespace) -> None:
 
 def planted(arguments: argparse.Namespace) -> None:
     """Tiles of 50 to 90 rows and 40 to 70 columns in 400×300, three times as dense."""
-    for (density, weight), seed in product(PLANTED, range(3)):
+    for (density, weight), seed in product(PLANTED, range(arguments.seeds)):
+        if density not in arguments.densities:
+            continue
         tiles = make_tiles((400, 300), 6, height=(50, 90), width=(40, 70), random_state=seed)
         chances = np.where(tiles.truth.toarray(), 3 * density, density)
         A = np.random.default_rng(seed).random(chances.shape) < chances
@@ -142,6 +145,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--samples", type=int, default=38)
     parser.add_argument("-k", type=int, default=7)
+    parser.add_argument("--densities", nargs="*", type=float, default=[0.3, 0.25, 0.2, 0.1])
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--effort", type=float, default=0.0)
     warnings.simplefilter("ignore", DoubtfulComponentWarning)
     run_parts(parser, PARTS)
