@@ -1,5 +1,6 @@
 """Slow, obvious twins of the kernels, written from the formulas."""
 
+import itertools
 import math
 from decimal import Decimal, localcontext
 
@@ -458,3 +459,27 @@ def binaps_training(X, missing, k, orders, batch_size, keys, one, zero, rates):
             bias = np.minimum(bias + thresholds.step(gradients[2], rate), -1)
         history.append(errors)
     return weights, bias, np.array(history)
+
+
+def traded(lines, holes, sweeps, seed):
+    """Let the lines of a matrix, as sets of places, trade in random pairs (curveball)."""
+    lines, order, numbers = list(lines), list(range(len(lines))), itertools.count()
+
+    def word():
+        return splitmix(seed, next(numbers))
+
+    for _ in range(sweeps):
+        for last in range(len(order) - 1, 0, -1):
+            other = (word() >> 1) % (last + 1)
+            order[last], order[other] = order[other], order[last]
+        for a, b in zip(order[::2], order[1::2], strict=False):
+            free = (lines[a] ^ lines[b]) - holes[a] - holes[b]
+            wanted, left = len(lines[a] & free), len(free)
+            if not 0 < wanted < left:
+                continue
+            lines[a], lines[b] = lines[a] - free, lines[b] - free
+            for place in sorted(free):
+                chosen = (word() >> 11) * 2.0**-53 * left < wanted
+                lines[a if chosen else b].add(place)
+                wanted, left = wanted - chosen, left - 1
+    return lines

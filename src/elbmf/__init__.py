@@ -12,6 +12,7 @@ from elbmf.utils.late import late_names
 if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.boolean.product import boolean_product as boolean_product
     from elbmf.comparison import compare as compare
+    from elbmf.comparison import significance as significance
     from elbmf.estimators import ELBMF as ELBMF
     from elbmf.estimators import Asso as Asso
     from elbmf.estimators import Binaps as Binaps
@@ -41,6 +42,7 @@ _PLACES = {
     "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
     "margins": "elbmf.search.margins:margins",
     "save_model": "elbmf.io:save_model",
+    "significance": "elbmf.comparison:significance",
     "write_report": "elbmf.report:write_report",
 }
 

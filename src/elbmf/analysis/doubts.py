@@ -8,7 +8,7 @@ from elbmf.utils.text import counted, number, percent
 __all__ = ["SIGNIFICANT", "doubt_text", "doubts", "left_out_text", "trust_texts"]
 
 SIGNIFICANT = 0.05
-"""Up to this p, a component is hardly one that chance makes."""
+"""The largest p-value of a component that is taken for more than chance."""
 
 # Components that a sentence names at most.
 _MOST_NAMED = 10
@@ -19,6 +19,7 @@ def doubts(
     rows: Sequence[int],
     columns: Sequence[int],
     bits_saved: Sequence[float] | None = None,
+    p_values: Sequence[float] | None = None,
 ) -> list[list[str]]:
     """Return for each component why it may be chance; nothing for most.
 
@@ -30,13 +31,17 @@ def doubts(
         Size of each component. One that is empty is in nobody's way.
     bits_saved : sequence of float, optional
         What each saves, see `elbmf.ranks.criteria.savings`.
+    p_values : sequence of float, optional
+        Of each beside random data, see `elbmf.significance`.
 
     Returns
     -------
     list of list of str
-        Of ``"one row"``, ``"one column"`` and ``"saves no bits"``, those that hold.
+        Of ``"one row"``, ``"one column"``, ``"saves no bits"`` and ``"not significant"``, those
+        that hold.
     """
     saved = [1.0] * len(rows) if bits_saved is None else bits_saved
+    chances = [0.0] * len(rows) if p_values is None else p_values
     return [
         [
             reason
@@ -44,10 +49,11 @@ def doubts(
                 ("one row", height == 1 < shape[0]),
                 ("one column", width == 1 < shape[1]),
                 ("saves no bits", bits <= 0),
+                ("not significant", p > SIGNIFICANT),
             )
             if holds and height and width
         ]
-        for height, width, bits in zip(rows, columns, saved, strict=True)
+        for height, width, bits, p in zip(rows, columns, saved, chances, strict=True)
     ]
 
 

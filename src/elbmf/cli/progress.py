@@ -13,7 +13,7 @@ from elbmf.utils.progress import FitProgress
 from elbmf.utils.text import number, share, size_text, times
 
 if TYPE_CHECKING:
-    from elbmf.comparison import ComparisonProgress
+    from elbmf.comparison import ComparisonProgress, SignificanceProgress
     from elbmf.paper.experiments.running import ExperimentProgress
     from elbmf.ranks.path import RankProgress
 
@@ -74,6 +74,12 @@ class ProgressLine:
         done = progress.number - 1 + (0.0 if report is None else report.progress)
         text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
         self._show(lambda: (text, done / progress.total))
+
+    def samples(self, progress: "SignificanceProgress") -> None:
+        """Take note of a random matrix that was fitted."""
+        promising = f"{number(progress.promising)} components may be significant"
+        text = f"{progress.done} of {progress.samples} random matrices  {promising}"
+        self._show(lambda: (text, progress.done / progress.samples))
 
     def experiment(self, progress: "ExperimentProgress") -> None:
         """Take note of a task of an experiment that begins."""

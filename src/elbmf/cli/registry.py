@@ -49,6 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("score", "Measure how well a saved result fits a matrix."),
     Command("enrich", "Find known sets of columns in saved components."),
     Command("labels", "Compare saved components with labels of the rows."),
+    Command("significance", "Tell saved components from those of random data."),
     Command("plot", "Draw a picture of a saved result."),
     Command("export", "Give a saved result to other systems, as JSON or tables."),
     Command("convert", "Turn a matrix file into another format."),

@@ -1,10 +1,27 @@
-"""Comparing methods on a matrix: figures of each, with time and memory, side by side.
+"""Comparing methods on a matrix, and what a method finds with what it finds in random data.
 
-Each method runs in a process of its own, one after the other: what one of them does, be it to take
-all memory or to hang, is no harm to the others, and memory and time are its own.
+Methods are compared side by side, by figures, time and memory. Each runs in a process of its own,
+one after the other: what one of them does, be it to take all memory or to hang, is no harm to the
+others, and memory and time are its own.
 """
 
 from elbmf.comparison.compare import Comparison, ComparisonProgress, compare
 from elbmf.comparison.results import Result, ranked
+from elbmf.comparison.significance import (
+    Excess,
+    Significance,
+    SignificanceProgress,
+    significance,
+)
 
-__all__ = ["Comparison", "ComparisonProgress", "Result", "compare", "ranked"]
+__all__ = [
+    "Comparison",
+    "ComparisonProgress",
+    "Excess",
+    "Result",
+    "Significance",
+    "SignificanceProgress",
+    "compare",
+    "ranked",
+    "significance",
+]

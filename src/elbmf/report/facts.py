@@ -70,7 +70,12 @@ class Facts:
         if self.of_stream:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
-        return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
+        sizes = self.rows.sizes.tolist(), self.columns.sizes.tolist()
+        noted = self.model.info.significance
+        # What was found of other data says nothing here.
+        known = noted is not None and not (self.changed or self.described)
+        p_values = noted.p_values if noted is not None and known else None
+        return doubts(shape, *sizes, self.bits_saved, p_values)
 
     @property
     def stability(self) -> Sequence[ComponentStability]:

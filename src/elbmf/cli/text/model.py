@@ -86,7 +86,13 @@ def _doubts(model: SavedModel) -> list[list[str]]:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
     saved = model.info.bits_saved or None
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved)
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved, _p_values(model))
+
+
+def _p_values(model: SavedModel) -> Sequence[float] | None:
+    """Return those that are noted, if any."""
+    noted = model.info.significance
+    return None if noted is None else noted.p_values
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
