@@ -12,6 +12,7 @@ from elbmf.utils.late import late_names
 if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.boolean.product import boolean_product as boolean_product
     from elbmf.comparison import compare as compare
+    from elbmf.comparison import stability as stability
     from elbmf.estimators import ELBMF as ELBMF
     from elbmf.estimators import Asso as Asso
     from elbmf.estimators import Binaps as Binaps
@@ -39,6 +40,7 @@ _PLACES = {
     "load_model": "elbmf.io:load_model",
     "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
     "save_model": "elbmf.io:save_model",
+    "stability": "elbmf.comparison:stability",
     "write_report": "elbmf.report:write_report",
 }
 

@@ -17,6 +17,7 @@ from elbmf.errors import InputError, Setting, naming_lines
 from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.estimators.resampled import hide_cells
 from elbmf.estimators.resuming import identity
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -178,7 +179,7 @@ default="mdl"
         path, hidden = path_of(A, finished["all"], self.callback), None
         if self.holdout is not None:
             # A cell that is hidden is hidden in all copies of its row or column.
-            masked = _with_hidden(read, self.holdout, seed)
+            masked = hide_cells(read, self.holdout, np.random.default_rng([seed, 1]))
             masked = masked if lines is None else lines.repeat(masked)
             hidden = path_of(masked, finished["hidden"], self._observe_held_out)
         try:
@@ -336,19 +337,3 @@ def _held_out_errors(A: BooleanMatrix, hidden: RankPath) -> dict[int, float]:
 def _best_held_out(A: BooleanMatrix, hidden: RankPath) -> int:
     errors = _held_out_errors(A, hidden)
     return min(errors, key=lambda rank: (errors[rank], rank))
-
-
-def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:
-    """Hide cells at random."""
-    generator = np.random.default_rng([seed, 1])
-    n, m = A.shape
-    amount = max(1, int(min(share * n * m, A.ones)))
-    if n * m <= 20 * amount:
-        flat = generator.permutation(n * m)[:amount]
-    else:
-        flat = np.unique(generator.integers(n * m, size=amount))
-    cells = np.ones(flat.size, dtype=np.bool_)
-    mask = sparse.csr_array((cells, np.divmod(flat, m)), shape=A.shape)
-    if A.missing is not None:
-        mask = sparse.csr_array(mask + A.missing.to_csr())
-    return BooleanMatrix.from_array(A.to_csr(), missing=mask)
