@@ -9,12 +9,16 @@ __all__ = ["doubt_text", "doubts", "left_out_text"]
 # Components that a sentence names at most.
 _MOST_NAMED = 10
 
+# Share of runs below which a component does not recur.
+_FEW_RUNS = 0.5
+
 
 def doubts(
     shape: tuple[int, int],
     rows: Sequence[int],
     columns: Sequence[int],
     bits_saved: Sequence[float] | None = None,
+    found_in: Sequence[float] | None = None,
 ) -> list[list[str]]:
     """Return for each component why it may be chance; nothing for most.
 
@@ -26,13 +30,18 @@ def doubts(
         Size of each component. One that is empty is in nobody's way.
     bits_saved : sequence of float, optional
         What each saves, see `elbmf.ranks.criteria.savings`.
+    found_in : sequence of float, optional
+        In which share of the fits of resampled data each was found again, see
+        `elbmf.comparison.Stability`.
 
     Returns
     -------
     list of list of str
-        Of ``"one row"``, ``"one column"`` and ``"saves no bits"``, those that hold.
+        Of ``"one row"``, ``"one column"``, ``"saves no bits"`` and ``"does not recur"``, those that
+        hold.
     """
     saved = [1.0] * len(rows) if bits_saved is None else bits_saved
+    found = [1.0] * len(rows) if found_in is None else found_in
     return [
         [
             reason
@@ -40,10 +49,11 @@ def doubts(
                 ("one row", height == 1 < shape[0]),
                 ("one column", width == 1 < shape[1]),
                 ("saves no bits", bits <= 0),
+                ("does not recur", recurs < _FEW_RUNS),
             )
             if holds and height and width
         ]
-        for height, width, bits in zip(rows, columns, saved, strict=True)
+        for height, width, bits, recurs in zip(rows, columns, saved, found, strict=True)
     ]
 
 

@@ -26,7 +26,7 @@ from elbmf.errors import InputError, naming_lines
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
-from elbmf.estimators.resampled import Resample, run_estimator, side_by_side
+from elbmf.estimators.resampled import HALF, Resample, run_estimator, side_by_side
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import ComponentStability, StabilityInfo
 from elbmf.io.table import names_of
@@ -152,7 +152,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
 
     estimator: Any = field(default=10, kw_only=False)
     runs: int = 20
-    resample: str = "rows:0.5"
+    resample: str = HALF
     random_state: Any = None
     n_jobs: int | None = None
     checkpoint: Any = None

@@ -18,9 +18,13 @@ from elbmf.utils.progress import FitProgress
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["Part", "Resample", "hide_cells", "run_estimator", "side_by_side"]
+__all__ = ["HALF", "Part", "Resample", "hide_cells", "run_estimator", "side_by_side"]
 
 T = TypeVar("T")
+
+HALF = "rows:0.5"
+"""What a run sees by default. In as many rows as this, the columns that chance has filled most are
+others each time; in four fifths they often are the same. benchmarks/stability.py"""
 
 _WORDS = re.compile(r"(rows|columns|cells):(\d*\.?\d+)")
 

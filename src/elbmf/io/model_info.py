@@ -333,6 +333,13 @@ class ModelInfo(Notes):
             return self.noise_rates.extra_weight
         return float(self.parameters.get("extra_weight", 1))
 
+    @property
+    def found_in(self) -> list[float] | None:
+        """In which share of the fits of resampled data each component returns, where known."""
+        if self.stability is None:
+            return None
+        return [each.found_in for each in self.stability.components]
+
 
 # --- writing ---
 

@@ -64,7 +64,8 @@ class Facts:
         if self.of_stream:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
-        return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
+        sizes = self.rows.sizes.tolist(), self.columns.sizes.tolist()
+        return doubts(shape, *sizes, self.bits_saved, self.model.info.found_in)
 
     @property
     def used(self) -> NDArray[np.bool_]:

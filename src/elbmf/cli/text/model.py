@@ -15,7 +15,7 @@ from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.model_info import ModelInfo, StageCost
 from elbmf.matrix.protocol import Matrix
-from elbmf.utils.text import amount, number, share, times
+from elbmf.utils.text import amount, counted, number, share, times
 
 __all__ = [
     "brief",
@@ -27,12 +27,16 @@ __all__ = [
     "model_figures",
     "model_text",
     "remarks",
+    "stability_figures",
     "stream_figures",
     "tell_fit",
 ]
 
 # Notes of a saved model that are too long to be printed.
 _LONG_NOTES = ("history", "binarize_limits")
+
+# What is told of a component as a share.
+_SHARES = ("precision", "recurrence")
 
 _MOST_COMPONENTS = 40
 
@@ -48,7 +52,13 @@ _MEASURES = {
 
 def brief(info: ModelInfo) -> dict[str, Any]:
     """Return the notes of a saved model, but for the long ones."""
-    return {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    noted = {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    if "stability" in noted:
+        long = ("components", "consensus")
+        noted["stability"] = {
+            name: value for name, value in noted["stability"].items() if name not in long
+        }
+    return noted
 
 
 def tell_fit(
@@ -82,7 +92,14 @@ def _doubts(model: SavedModel) -> list[list[str]]:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
     saved = model.info.bits_saved or None
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved)
+    found_in = model.info.found_in
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved, found_in)
+
+
+def _recurrence(info: ModelInfo, component: int) -> dict[str, float]:
+    """Return how surely a component returns, where that is known."""
+    known = info.stability
+    return {} if known is None else {"recurrence": known.components[component].recurrence}
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -98,6 +115,7 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
             **({"bits_saved": saved[index]} if saved else {}),
+            **_recurrence(model.info, index),
             "doubts": why,
             "column_names": column_names,
         }
@@ -116,6 +134,7 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
         "ones covered": "covered",
         "precision": "precision",
         "bits saved": "bits_saved",
+        "recurrence": "recurrence",
     }
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
@@ -123,10 +142,7 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     doubtful = any(each["doubts"] for each in described[:most])
     rows = [
         [
-            *(
-                share(each[key]) if key == "precision" else number(round(each[key]))
-                for _, key in shown
-            ),
+            *(share(each[key]) if key in _SHARES else number(round(each[key])) for _, key in shown),
             *([", ".join(each["doubts"])] if doubtful else []),
             shorten(each["column_names"]),
         ]
@@ -153,6 +169,7 @@ def _sizes(model: SavedModel) -> list[dict[str, Any]]:
             **({} if model.info.stream else {"rows": len(members)}),
             "columns": len(names),
             **({"bits_saved": saved[index]} if saved else {}),
+            **_recurrence(model.info, index),
             "doubts": why,
             "column_names": names,
         }
@@ -204,6 +221,7 @@ def measures_text(info: ModelInfo) -> str:
             ("false negative rate", f"{share(rates.false_negative)} of the cells in components"),
             ("weight of a covered zero", f"{rates.extra_weight:.3g}, by these rates"),
         ]
+    rows += stability_figures(info)
     if info.data.missing:
         rows.append(("missing cells", f"{number(info.data.missing)}, which count for nothing"))
     if info.n_iter or (info.n_iter is not None and info.rank_search is None):
@@ -219,6 +237,19 @@ def measures_text(info: ModelInfo) -> str:
     if info.seconds is not None:
         rows.append(("seconds", times(info.seconds).removesuffix(" s")))
     return figures(rows) + _chosen_components(info) + _unused_components(info) + _proof(info)
+
+
+def stability_figures(info: ModelInfo) -> list[tuple[str, str]]:
+    """Return names and values of how surely components return; none if that is not known."""
+    known = info.stability
+    if known is None:
+        return []
+    runs = f"mean recurrence in {counted(known.runs, 'run')} that saw {known.resample}"
+    company = "" if known.cophenetic is None else share(known.cophenetic)
+    return [
+        ("stability", f"{share(known.stability)}, {runs}"),
+        *([("cophenetic correlation", company)] if company else []),
+    ]
 
 
 def _stages(stages: Sequence[StageCost]) -> str:
