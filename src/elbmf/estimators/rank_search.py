@@ -53,6 +53,10 @@ TITLES = {
 """What the criteria of a search are, for people, by name."""
 
 
+# By how much a rank may be less stable than another, and count as equally stable.
+_AS_STABLE = 0.02
+
+
 class _Finished(NamedTuple):
     """Finished steps: of the search, of that with hidden cells, and of each run."""
 
@@ -120,7 +124,8 @@ default="mdl"
     best_estimator_ : BooleanFactorizer
         The method, fitted, at that rank (at rank 1, if it is 0).
     choices_ : dict of str to int
-        The rank that each criterion chooses, among those looked at.
+        The rank that each criterion chooses, among those looked at; and as ``"stability"`` the
+        highest of those that are as stable as any, up to 0.02.
     table_ : dict of str to ndarray
         ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion, and
         ``"stability"``, where it is asked for and the highest is the best;
@@ -346,9 +351,9 @@ default="mdl"
             choices[HELD_OUT] = _best_held_out(path.A, hidden)
         if runs:
             table[STABILITY] = _stabilities(path, runs)
-            # Of ranks that are equally stable, the highest tells most.
-            last = len(path.ranks) - 1
-            choices[STABILITY] = path.ranks[last - int(np.nanargmax(table[STABILITY][::-1]))]
+            # A line more or less in a component says nothing about how many of them there are.
+            as_stable = table[STABILITY] >= np.nanmax(table[STABILITY]) - _AS_STABLE
+            choices[STABILITY] = path.ranks[int(np.flatnonzero(as_stable)[-1])]
         # What `model` needs to make an estimator of any rank, and no more.
         factors = {rank: path.factors[rank] for rank in path.ranks}
         self._found = _Found(method, path.A, factors, lines, original)

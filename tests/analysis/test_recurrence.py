@@ -1,0 +1,154 @@
+"""Who returns: matches, shares and consensus beside slow twins."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elbmf.analysis import doubts
+from elbmf.analysis.recurrence import (
+    FOUND,
+    PartialFit,
+    consensus_matrix,
+    consensus_order,
+    cophenetic_correlation,
+    match_components,
+    recurrence,
+)
+from strategies import examples
+
+
+@st.composite
+def references_and_fits(draw, count=3):
+    """Factors of a few components, and fits of parts of them, alike or not."""
+    n, m, k = (draw(st.integers(1, most)) for most in (12, 10, 4))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    density, wrong = draw(st.sampled_from([0.0, 0.3, 0.7])), draw(st.sampled_from([0.0, 0.1, 0.5]))
+    U, V = generator.random((n, k)) < density, generator.random((k, m)) < density
+    fits = []
+    for _ in range(count):
+        rows, columns = (
+            np.sort(generator.choice(length, generator.integers(1, length + 1), replace=False))
+            for length in (n, m)
+        )
+        its = generator.permutation(k)[: generator.integers(1, k + 1)]
+        fits.append(
+            PartialFit(
+                U[np.ix_(rows, its)] ^ (generator.random((len(rows), len(its))) < wrong),
+                V[np.ix_(its, columns)] ^ (generator.random((len(its), len(columns))) < wrong),
+                rows,
+                columns,
+            )
+        )
+    return U, V, fits
+
+
+def _jaccard(left, right):
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def _similarity(U, V, fit, l, q):
+    """From the definition, with sets."""
+    mine = {i for i in fit.rows if U[i, l]}, {j for j in fit.columns if V[l, j]}
+    theirs = {*fit.rows[fit.U[:, q]]}, {*fit.columns[fit.V[q]]}
+    return _jaccard(mine[0], theirs[0]) * _jaccard(mine[1], theirs[1])
+
+
+@given(drawn=references_and_fits(1))
+@examples(150)
+def test_the_matches_are_the_best_of_all_one_to_one(drawn):
+    U, V, (fit,) = drawn
+    match, similarity = match_components(U, V, fit)
+    k, q = len(V), len(fit.V)
+    alike = [[_similarity(U, V, fit, l, p) for p in range(q)] for l in range(k)]
+    for l in range(k):
+        seen = U[fit.rows, l].any() and V[l, fit.columns].any()
+        if U[:, l].any() and V[l].any() and not seen:
+            assert np.isnan(similarity[l])
+        else:
+            assert similarity[l] == pytest.approx(alike[l][match[l]] if match[l] >= 0 else 0.0)
+    taken = match[match >= 0]
+    assert len({*taken}) == len(taken)
+    best = max(
+        sum(alike[l][p] for l, p in zip(order, range(q), strict=False))
+        for order in permutations(range(k), min(k, q))
+    )
+    assert np.nansum(similarity) == pytest.approx(best)
+
+
+@given(drawn=references_and_fits())
+@examples(100)
+def test_shares_are_those_of_the_runs_that_found_and_saw(drawn):
+    U, V, fits = drawn
+    found = recurrence(U, V, fits)
+    for l in range(len(V)):
+        known = [each for each in found.similarities[:, l] if not np.isnan(each)]
+        assert found.recurrence[l] == pytest.approx(np.mean(known) if known else 0.0)
+        assert found.found_in[l] == pytest.approx(
+            np.mean([each >= FOUND for each in known]) if known else 0.0
+        )
+        for i in range(len(U)):
+            held = [
+                bool(fit.U[[*fit.rows].index(i), found.matches[run, l]])
+                for run, fit in enumerate(fits)
+                if i in fit.rows and found.similarities[run, l] >= FOUND
+            ]
+            assert found.row_shares[i, l] == pytest.approx(np.mean(held) if held else 0.0)
+        for j in range(V.shape[1]):
+            held = [
+                bool(fit.V[found.matches[run, l], [*fit.columns].index(j)])
+                for run, fit in enumerate(fits)
+                if j in fit.columns and found.similarities[run, l] >= FOUND
+            ]
+            assert found.column_shares[j, l] == pytest.approx(np.mean(held) if held else 0.0)
+    assert found.stability == pytest.approx(found.recurrence.mean())
+
+
+@given(drawn=references_and_fits())
+@examples(50)
+def test_the_consensus_counts_the_runs_that_saw_both(drawn):
+    U, _, fits = drawn
+    rows = np.arange(0, len(U), 2)
+    together = consensus_matrix(fits, rows)
+    for at, i in enumerate(rows):
+        for other, j in enumerate(rows):
+            shared = [
+                bool((fit.U[[*fit.rows].index(i)] & fit.U[[*fit.rows].index(j)]).any())
+                for fit in fits
+                if i in fit.rows and j in fit.rows
+            ]
+            expected = 1.0 if i == j else np.mean(shared) if shared else 0.0
+            assert together[at, other] == pytest.approx(expected)
+    assert sorted(consensus_order(together)) == [*range(len(rows))]
+    assert cophenetic_correlation(together) <= 1 + 1e-9
+
+
+def test_a_fit_that_found_the_same_in_another_order_is_the_same():
+    generator = np.random.default_rng(0)
+    U, V = generator.random((40, 5)) < 0.3, generator.random((5, 30)) < 0.3
+    rows, order = np.sort(generator.permutation(40)[:20]), generator.permutation(5)
+    fit = PartialFit(U[np.ix_(rows, order)], V[order], rows, np.arange(30))
+    found = recurrence(U, V, [fit, fit])
+    assert found.stability == 1
+    assert order[found.matches[0]].tolist() == [*range(5)]
+    assert (found.row_shares[rows] == U[rows]).all()
+    assert (found.column_shares.T == V).all()
+
+
+def test_rows_that_always_have_the_same_company_correlate_perfectly():
+    groups = np.repeat([0, 1, 2], [4, 3, 5])
+    U = groups[:, None] == np.arange(3)
+    fit = PartialFit(U, np.eye(3, dtype=bool), np.arange(12), np.arange(3))
+    together = consensus_matrix([fit, fit], np.arange(12))
+    assert cophenetic_correlation(together) == pytest.approx(1)
+    ordered = groups[consensus_order(together)]
+    assert np.count_nonzero(np.diff(ordered)) == 2
+    assert cophenetic_correlation(np.ones((4, 4))) == 1
+    assert cophenetic_correlation(np.ones((1, 1))) == 1
+
+
+def test_what_does_not_recur_is_in_doubt():
+    reasons = doubts((9, 9), [3, 3, 0], [3, 3, 3], None, [0.45, 0.5, 0.0])
+    assert reasons == [["does not recur"], [], []]
