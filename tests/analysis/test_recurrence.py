@@ -11,6 +11,7 @@ from elbmf.analysis import doubts
 from elbmf.analysis.recurrence import (
     FOUND,
     PartialFit,
+    closed,
     consensus_matrix,
     consensus_order,
     cophenetic_correlation,
@@ -49,11 +50,28 @@ def _jaccard(left, right):
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
+def _members(U, V, l):
+    return {*np.flatnonzero(U[:, l])}, {*np.flatnonzero(V[l])}
+
+
+def _closed(U, V, l):
+    """From the definition, with sets: first all rows, then all columns of these."""
+    rows, columns = _members(U, V, l)
+    if not (rows and columns):
+        return set(), set()
+    covered = U.astype(int) @ V > 0
+    rows = {i for i in range(len(U)) if all(covered[i, j] for j in columns)}
+    return rows, {j for j in range(V.shape[1]) if all(covered[i, j] for i in rows)}
+
+
 def _similarity(U, V, fit, l, q):
     """From the definition, with sets."""
-    mine = {i for i in fit.rows if U[i, l]}, {j for j in fit.columns if V[l, j]}
-    theirs = {*fit.rows[fit.U[:, q]]}, {*fit.columns[fit.V[q]]}
-    return _jaccard(mine[0], theirs[0]) * _jaccard(mine[1], theirs[1])
+    U, V = U[fit.rows], V[:, fit.columns]
+    found = []
+    for members in (_members, _closed):
+        (rows, columns), (its_rows, its_columns) = members(U, V, l), members(fit.U, fit.V, q)
+        found.append(_jaccard(rows, its_rows) * _jaccard(columns, its_columns))
+    return found
 
 
 @given(drawn=references_and_fits(1))
@@ -62,7 +80,7 @@ def test_the_matches_are_the_best_of_all_one_to_one(drawn):
     U, V, (fit,) = drawn
     match, similarity = match_components(U, V, fit)
     k, q = len(V), len(fit.V)
-    alike = [[_similarity(U, V, fit, l, p) for p in range(q)] for l in range(k)]
+    alike = [[max(_similarity(U, V, fit, l, p)) for p in range(q)] for l in range(k)]
     for l in range(k):
         seen = U[fit.rows, l].any() and V[l, fit.columns].any()
         if U[:, l].any() and V[l].any() and not seen:
@@ -89,19 +107,19 @@ def test_shares_are_those_of_the_runs_that_found_and_saw(drawn):
         assert found.found_in[l] == pytest.approx(
             np.mean([each >= FOUND for each in known]) if known else 0.0
         )
+        # The members of each match: closed, where that is what it is alike by.
+        matched = []
+        for fit, q, alike in zip(fits, found.matches[:, l], found.similarities[:, l], strict=True):
+            if alike >= FOUND:
+                plain, by_closure = _similarity(U, V, fit, l, q)
+                rows, columns = (_closed if by_closure > plain else _members)(fit.U, fit.V, q)
+                members = {fit.rows[i] for i in rows}, {fit.columns[j] for j in columns}
+                matched.append((fit, *members))
         for i in range(len(U)):
-            held = [
-                bool(fit.U[[*fit.rows].index(i), found.matches[run, l]])
-                for run, fit in enumerate(fits)
-                if i in fit.rows and found.similarities[run, l] >= FOUND
-            ]
+            held = [i in rows for fit, rows, _ in matched if i in fit.rows]
             assert found.row_shares[i, l] == pytest.approx(np.mean(held) if held else 0.0)
         for j in range(V.shape[1]):
-            held = [
-                bool(fit.V[found.matches[run, l], [*fit.columns].index(j)])
-                for run, fit in enumerate(fits)
-                if j in fit.columns and found.similarities[run, l] >= FOUND
-            ]
+            held = [j in columns for fit, _, columns in matched if j in fit.columns]
             assert found.column_shares[j, l] == pytest.approx(np.mean(held) if held else 0.0)
     assert found.stability == pytest.approx(found.recurrence.mean())
 
@@ -135,6 +153,26 @@ def test_a_fit_that_found_the_same_in_another_order_is_the_same():
     assert order[found.matches[0]].tolist() == [*range(5)]
     assert (found.row_shares[rows] == U[rows]).all()
     assert (found.column_shares.T == V).all()
+
+
+def test_tiles_that_are_cut_in_another_way_are_the_same():
+    U, V = np.zeros((30, 2), bool), np.zeros((2, 20), bool)
+    U[:10, 0] = U[10:25, 1] = V[0, :8] = V[1, :14] = True
+    other, rest = U.copy(), V.copy()
+    other[10:25, 0], rest[1, :8] = True, False
+    assert np.array_equal(U.astype(int) @ V > 0, other.astype(int) @ rest > 0)
+    fit = PartialFit(other, rest, np.arange(30), np.arange(20))
+    assert recurrence(U, V, [fit]).stability == 1
+
+
+@given(drawn=references_and_fits(1))
+@examples(60)
+def test_closing_keeps_what_is_covered(drawn):
+    U, V, _ = drawn
+    rows, columns = closed(U, V)
+    for l in range(len(V)):
+        assert _closed(U, V, l) == _members(rows, columns, l)
+    assert np.array_equal(rows.astype(int) @ columns > 0, U.astype(int) @ V > 0)
 
 
 def test_rows_that_always_have_the_same_company_correlate_perfectly():

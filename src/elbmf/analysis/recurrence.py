@@ -5,6 +5,11 @@ The similarity of two components is the Jaccard similarity of their columns time
 rows, both among the lines that the fit has seen. It is a product because a component is a
 rectangle: with the same columns on other rows it is another one, which a mean would call half the
 same.
+
+Different components may cover the same cells: of two tiles one of which has the columns of the
+other and more, a fit finds the tiles, or the columns that they share on the rows of both and what
+is left. No data tells which it was. So two components are also as alike as what they are closed to:
+all rows that the fit gives all their columns, and all columns that it gives these rows.
 """
 
 from collections.abc import Sequence
@@ -24,6 +29,7 @@ __all__ = [
     "FOUND",
     "PartialFit",
     "Recurrence",
+    "closed",
     "consensus_matrix",
     "consensus_order",
     "cophenetic_correlation",
@@ -33,6 +39,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Lines = NDArray[np.int64]
+
+# Covered cells that are looked at together.
+_CELLS_AT_ONCE = 1 << 24
 
 FOUND = 0.5
 """Similarity from which on a component counts as found again."""
@@ -66,6 +75,44 @@ def _jaccard(left: Bools, right: Bools) -> Floats:
     return np.asarray(shared / np.maximum(either, 1), dtype=np.float64)
 
 
+def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
+    """Enlarge components by what the product of the factors covers of them anyway.
+
+    Parameters
+    ----------
+    U, V : ndarray of bool, of shapes (n, k) and (k, m)
+
+    Returns
+    -------
+    U, V : ndarray of bool
+        Of each component first all rows that are covered in all of its columns, then all columns
+        in which these rows are covered. Empty ones stay empty, and the product stays the same.
+    """
+    # Rows that are in the same components are covered in the same columns.
+    packed, first, place = np.unique(
+        np.packbits(U, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    used = U.any(axis=0) & V.any(axis=1)
+    inside = np.zeros((len(packed), len(V)), np.bool_)
+    lacking = np.zeros(V.shape, np.float32)
+    columns = V.astype(np.float32)
+    at_once = max(1, _CELLS_AT_ONCE // max(V.shape[1], 1))
+    for low in range(0, len(packed), at_once):
+        piece = slice(low, low + at_once)
+        open_ = (U[first[piece]].astype(np.float32) @ columns == 0).astype(np.float32)
+        inside[piece] = (open_ @ columns.T == 0) & used
+        lacking += inside[piece].T.astype(np.float32) @ open_
+    return inside[place.reshape(-1)], (lacking == 0) & used[:, None]
+
+
+class _Match(NamedTuple):
+    """Which component of a fit each of a reference is matched with, and how alike they are."""
+
+    component: Lines
+    similarity: Floats
+    by_closure: Bools  # Whether they are more alike once they are closed
+
+
 def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats]:
     """Match the components of a reference with those of a fit, one to one.
 
@@ -83,15 +130,28 @@ def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats
         How alike the two are, 0 without a match; NaN where the fit could not tell, for it has seen
         no row or no column of the component.
     """
-    rows, columns = U[fit.rows].T, V[:, fit.columns]
-    alike = _jaccard(rows, fit.U.T) * _jaccard(columns, fit.V)
-    match, similarity = np.full(len(V), -1), np.zeros(len(V))
-    mine, theirs = linear_sum_assignment(alike, maximize=True)
-    found = alike[mine, theirs] > 0
-    match[mine[found]], similarity[mine] = theirs[found], alike[mine, theirs]
-    unseen = ~(rows.any(axis=1) & columns.any(axis=1)) & (U.any(axis=0) & V.any(axis=1))
+    return _matched(U, V, fit, closed(fit.U, fit.V))[:2]
+
+
+def _matched(U: Bools, V: Bools, fit: PartialFit, closed_fit: tuple[Bools, Bools]) -> _Match:
+    mine = U[fit.rows], V[:, fit.columns]
+    as_they_are, as_closed = (
+        _jaccard(rows.T, its_rows.T) * _jaccard(columns, its_columns)
+        for (rows, columns), (its_rows, its_columns) in (
+            (mine, (fit.U, fit.V)),
+            (closed(*mine), closed_fit),
+        )
+    )
+    k = len(V)
+    match, similarity, by_closure = np.full(k, -1), np.zeros(k), np.zeros(k, np.bool_)
+    alike = np.maximum(as_they_are, as_closed)
+    left, right = linear_sum_assignment(alike, maximize=True)
+    found = alike[left, right] > 0
+    match[left[found]], similarity[left] = right[found], alike[left, right]
+    by_closure[left] = (as_closed > as_they_are)[left, right]
+    unseen = ~(mine[0].any(axis=0) & mine[1].any(axis=1)) & U.any(axis=0) & V.any(axis=1)
     similarity[unseen] = np.nan
-    return match, similarity
+    return _Match(match, similarity, by_closure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +211,14 @@ def recurrence(U: Bools, V: Bools, fits: Sequence[PartialFit]) -> Recurrence:
     lengths = (U.shape[0], V.shape[1])
     held, seen = ([np.zeros((length, k), np.int32) for length in lengths] for _ in range(2))
     for run, fit in enumerate(fits):
-        matches[run], similarities[run] = match_components(U, V, fit)
+        larger = closed(fit.U, fit.V)
+        matches[run], similarities[run], by_closure = _matched(U, V, fit, larger)
         found = np.flatnonzero(similarities[run] >= FOUND)
-        its = matches[run, found]
-        for axis, (lines, members) in enumerate(((fit.rows, fit.U), (fit.columns, fit.V.T))):
-            held[axis][np.ix_(lines, found)] += members[:, its]
+        its, closes = matches[run, found], by_closure[found]
+        for axis, (lines, members, more) in enumerate(
+            ((fit.rows, fit.U, larger[0]), (fit.columns, fit.V.T, larger[1].T))
+        ):
+            held[axis][np.ix_(lines, found)] += np.where(closes, more[:, its], members[:, its])
             seen[axis][np.ix_(lines, found)] += 1
     row_shares, column_shares = (
         (some / np.maximum(all_, 1)).astype(np.float32)
