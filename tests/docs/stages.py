@@ -178,6 +178,7 @@ STAGES = {
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/rates.md": Stage(),
+    "docs/stability.md": Stage(noisy_and_clean, words={"20": "2 --runs 3"}),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),

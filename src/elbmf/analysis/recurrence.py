@@ -92,7 +92,7 @@ def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
     packed, first, place = np.unique(
         np.packbits(U, axis=1), axis=0, return_index=True, return_inverse=True
     )
-    used = U.any(axis=0) & V.any(axis=1)
+    used = np.asarray(U.any(axis=0) & V.any(axis=1))
     inside = np.zeros((len(packed), len(V)), np.bool_)
     lacking = np.zeros(V.shape, np.float32)
     columns = V.astype(np.float32)
