@@ -71,7 +71,8 @@ def _similarity(U, V, fit, l, q):
     for members in (_members, _closed):
         (rows, columns), (its_rows, its_columns) = members(U, V, l), members(fit.U, fit.V, q)
         found.append(_jaccard(rows, its_rows) * _jaccard(columns, its_columns))
-    return found
+    plain, by_closure = found
+    return plain, by_closure if plain >= 0.1 else 0.0
 
 
 @given(drawn=references_and_fits(1))
@@ -163,6 +164,15 @@ def test_tiles_that_are_cut_in_another_way_are_the_same():
     assert np.array_equal(U.astype(int) @ V > 0, other.astype(int) @ rest > 0)
     fit = PartialFit(other, rest, np.arange(30), np.arange(20))
     assert recurrence(U, V, [fit]).stability == 1
+
+
+def test_details_of_one_tile_are_not_alike_for_that():
+    U, V = np.zeros((20, 2), bool), np.zeros((2, 15), bool)
+    U[:, 0] = U[:15, 1] = V[0, :10] = V[1, 10] = True
+    other = V.copy()
+    other[1, 10:12] = False, True
+    found = recurrence(U, V, [PartialFit(U, other, np.arange(20), np.arange(15))])
+    assert found.similarities.tolist() == [[1, 0]]
 
 
 @given(drawn=references_and_fits(1))

@@ -8,8 +8,9 @@ same.
 
 Different components may cover the same cells: of two tiles one of which has the columns of the
 other and more, a fit finds the tiles, or the columns that they share on the rows of both and what
-is left. No data tells which it was. So two components are also as alike as what they are closed to:
-all rows that the fit gives all their columns, and all columns that it gives these rows.
+is left. No data tells which it was. So two components that have something in common are also as
+alike as what they are closed to: all rows that the fit gives all their columns, and all columns
+that it gives these rows.
 """
 
 from collections.abc import Sequence
@@ -42,6 +43,9 @@ Lines = NDArray[np.int64]
 
 # Covered cells that are looked at together.
 _CELLS_AT_ONCE = 1 << 24
+
+# Similarity from which on two components may be the same, cut in another way.
+_KIN = 0.1
 
 FOUND = 0.5
 """Similarity from which on a component counts as found again."""
@@ -144,6 +148,8 @@ def _matched(U: Bools, V: Bools, fit: PartialFit, closed_fit: tuple[Bools, Bools
     )
     k = len(V)
     match, similarity, by_closure = np.full(k, -1), np.zeros(k), np.zeros(k, np.bool_)
+    # Two details of one large component are both closed to it, and need not be alike.
+    as_closed = np.where(as_they_are >= _KIN, as_closed, 0.0)
     alike = np.maximum(as_they_are, as_closed)
     left, right = linear_sum_assignment(alike, maximize=True)
     found = alike[left, right] > 0
