@@ -24,7 +24,7 @@ from strategies import examples
 @st.composite
 def references_and_fits(draw, count=3):
     """Factors of a few components, and fits of parts of them, alike or not."""
-    n, m, k = (draw(st.integers(1, most)) for most in (12, 10, 4))
+    n, m, k = (draw(st.integers(1, most)) for most in (24, 22, 4))
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     density, wrong = draw(st.sampled_from([0.0, 0.3, 0.7])), draw(st.sampled_from([0.0, 0.1, 0.5]))
     U, V = generator.random((n, k)) < density, generator.random((k, m)) < density
@@ -56,12 +56,17 @@ def _members(U, V, l):
 
 def _closed(U, V, l):
     """From the definition, with sets: first all rows, then all columns of these."""
+
+    def nearly_all(cells):
+        cells = list(cells)
+        return 10 * cells.count(False) <= len(cells)
+
     rows, columns = _members(U, V, l)
     if not (rows and columns):
         return set(), set()
     covered = U.astype(int) @ V > 0
-    rows = {i for i in range(len(U)) if all(covered[i, j] for j in columns)}
-    return rows, {j for j in range(V.shape[1]) if all(covered[i, j] for i in rows)}
+    rows = {i for i in range(len(U)) if nearly_all(covered[i, j] for j in columns)}
+    return rows, {j for j in range(V.shape[1]) if nearly_all(covered[i, j] for i in rows)}
 
 
 def _similarity(U, V, fit, l, q):
@@ -72,7 +77,7 @@ def _similarity(U, V, fit, l, q):
         (rows, columns), (its_rows, its_columns) = members(U, V, l), members(fit.U, fit.V, q)
         found.append(_jaccard(rows, its_rows) * _jaccard(columns, its_columns))
     plain, by_closure = found
-    return plain, by_closure if plain >= 0.1 else 0.0
+    return max(plain, by_closure) if plain >= 0.1 else plain
 
 
 @given(drawn=references_and_fits(1))
@@ -81,7 +86,7 @@ def test_the_matches_are_the_best_of_all_one_to_one(drawn):
     U, V, (fit,) = drawn
     match, similarity = match_components(U, V, fit)
     k, q = len(V), len(fit.V)
-    alike = [[max(_similarity(U, V, fit, l, p)) for p in range(q)] for l in range(k)]
+    alike = [[_similarity(U, V, fit, l, p) for p in range(q)] for l in range(k)]
     for l in range(k):
         seen = U[fit.rows, l].any() and V[l, fit.columns].any()
         if U[:, l].any() and V[l].any() and not seen:
@@ -108,12 +113,10 @@ def test_shares_are_those_of_the_runs_that_found_and_saw(drawn):
         assert found.found_in[l] == pytest.approx(
             np.mean([each >= FOUND for each in known]) if known else 0.0
         )
-        # The members of each match: closed, where that is what it is alike by.
         matched = []
         for fit, q, alike in zip(fits, found.matches[:, l], found.similarities[:, l], strict=True):
             if alike >= FOUND:
-                plain, by_closure = _similarity(U, V, fit, l, q)
-                rows, columns = (_closed if by_closure > plain else _members)(fit.U, fit.V, q)
+                rows, columns = _members(fit.U, fit.V, q)
                 members = {fit.rows[i] for i in rows}, {fit.columns[j] for j in columns}
                 matched.append((fit, *members))
         for i in range(len(U)):
@@ -177,12 +180,12 @@ def test_details_of_one_tile_are_not_alike_for_that():
 
 @given(drawn=references_and_fits(1))
 @examples(60)
-def test_closing_keeps_what_is_covered(drawn):
+def test_components_are_closed_as_the_definition_says(drawn):
     U, V, _ = drawn
     rows, columns = closed(U, V)
     for l in range(len(V)):
         assert _closed(U, V, l) == _members(rows, columns, l)
-    assert np.array_equal(rows.astype(int) @ columns > 0, U.astype(int) @ V > 0)
+    assert (rows >= U)[:, V.any(axis=1)].all()
 
 
 def test_rows_that_always_have_the_same_company_correlate_perfectly():

@@ -9,8 +9,8 @@ same.
 Different components may cover the same cells: of two tiles one of which has the columns of the
 other and more, a fit finds the tiles, or the columns that they share on the rows of both and what
 is left. No data tells which it was. So two components that have something in common are also as
-alike as what they are closed to: all rows that the fit gives all their columns, and all columns
-that it gives these rows.
+alike as what they are closed to: all rows that the fit gives nearly all their columns, and all
+columns that it gives nearly all these rows. Nearly, for what is left is small and has noise in it.
 """
 
 from collections.abc import Sequence
@@ -43,6 +43,9 @@ Lines = NDArray[np.int64]
 
 # Covered cells that are looked at together.
 _CELLS_AT_ONCE = 1 << 24
+
+# Share of its lines that a component may lack in a line that it is closed to.
+_MAY_LACK = 0.1
 
 # Similarity from which on two components may be the same, cut in another way.
 _KIN = 0.1
@@ -89,12 +92,12 @@ def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
     Returns
     -------
     U, V : ndarray of bool
-        Of each component first all rows that are covered in all of its columns, then all columns
-        in which these rows are covered. Empty ones stay empty, and the product stays the same.
+        Of each component first all rows that are covered in nine tenths of its columns, then all
+        columns in which nine tenths of these rows are covered. Empty ones stay empty.
     """
     # Rows that are in the same components are covered in the same columns.
-    packed, first, place = np.unique(
-        np.packbits(U, axis=1), axis=0, return_index=True, return_inverse=True
+    packed, first, place, counts = np.unique(
+        np.packbits(U, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
     )
     used = np.asarray(U.any(axis=0) & V.any(axis=1))
     inside = np.zeros((len(packed), len(V)), np.bool_)
@@ -104,17 +107,10 @@ def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
     for low in range(0, len(packed), at_once):
         piece = slice(low, low + at_once)
         open_ = (U[first[piece]].astype(np.float32) @ columns == 0).astype(np.float32)
-        inside[piece] = (open_ @ columns.T == 0) & used
-        lacking += inside[piece].T.astype(np.float32) @ open_
-    return inside[place.reshape(-1)], (lacking == 0) & used[:, None]
-
-
-class _Match(NamedTuple):
-    """Which component of a fit each of a reference is matched with, and how alike they are."""
-
-    component: Lines
-    similarity: Floats
-    by_closure: Bools  # Whether they are more alike once they are closed
+        inside[piece] = (open_ @ columns.T <= _MAY_LACK * V.sum(axis=1)) & used
+        lacking += (inside[piece].T * counts[piece]).astype(np.float32) @ open_
+    most = _MAY_LACK * (counts @ inside)[:, None]
+    return inside[place.reshape(-1)], (lacking <= most) & used[:, None]
 
 
 def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats]:
@@ -134,30 +130,23 @@ def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats
         How alike the two are, 0 without a match; NaN where the fit could not tell, for it has seen
         no row or no column of the component.
     """
-    return _matched(U, V, fit, closed(fit.U, fit.V))[:2]
-
-
-def _matched(U: Bools, V: Bools, fit: PartialFit, closed_fit: tuple[Bools, Bools]) -> _Match:
-    mine = U[fit.rows], V[:, fit.columns]
-    as_they_are, as_closed = (
+    mine, theirs = (U[fit.rows], V[:, fit.columns]), (fit.U, fit.V)
+    alike, as_closed = (
         _jaccard(rows.T, its_rows.T) * _jaccard(columns, its_columns)
         for (rows, columns), (its_rows, its_columns) in (
-            (mine, (fit.U, fit.V)),
-            (closed(*mine), closed_fit),
+            (mine, theirs),
+            (closed(*mine), closed(*theirs)),
         )
     )
-    k = len(V)
-    match, similarity, by_closure = np.full(k, -1), np.zeros(k), np.zeros(k, np.bool_)
     # Two details of one large component are both closed to it, and need not be alike.
-    as_closed = np.where(as_they_are >= _KIN, as_closed, 0.0)
-    alike = np.maximum(as_they_are, as_closed)
+    alike = np.maximum(alike, np.where(alike >= _KIN, as_closed, 0.0))
+    match, similarity = np.full(len(V), -1), np.zeros(len(V))
     left, right = linear_sum_assignment(alike, maximize=True)
     found = alike[left, right] > 0
     match[left[found]], similarity[left] = right[found], alike[left, right]
-    by_closure[left] = (as_closed > as_they_are)[left, right]
     unseen = ~(mine[0].any(axis=0) & mine[1].any(axis=1)) & U.any(axis=0) & V.any(axis=1)
     similarity[unseen] = np.nan
-    return _Match(match, similarity, by_closure)
+    return match, similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,14 +206,11 @@ def recurrence(U: Bools, V: Bools, fits: Sequence[PartialFit]) -> Recurrence:
     lengths = (U.shape[0], V.shape[1])
     held, seen = ([np.zeros((length, k), np.int32) for length in lengths] for _ in range(2))
     for run, fit in enumerate(fits):
-        larger = closed(fit.U, fit.V)
-        matches[run], similarities[run], by_closure = _matched(U, V, fit, larger)
+        matches[run], similarities[run] = match_components(U, V, fit)
         found = np.flatnonzero(similarities[run] >= FOUND)
-        its, closes = matches[run, found], by_closure[found]
-        for axis, (lines, members, more) in enumerate(
-            ((fit.rows, fit.U, larger[0]), (fit.columns, fit.V.T, larger[1].T))
-        ):
-            held[axis][np.ix_(lines, found)] += np.where(closes, more[:, its], members[:, its])
+        its = matches[run, found]
+        for axis, (lines, members) in enumerate(((fit.rows, fit.U), (fit.columns, fit.V.T))):
+            held[axis][np.ix_(lines, found)] += members[:, its]
             seen[axis][np.ix_(lines, found)] += 1
     row_shares, column_shares = (
         (some / np.maximum(all_, 1)).astype(np.float32)

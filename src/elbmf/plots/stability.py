@@ -84,8 +84,9 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
         "component",
         "share of the runs",
     )
-    # Components that save least come last, and they are those that rarely return.
-    ax.legend(fontsize=TICK, framealpha=0.85, edgecolor="none", loc="upper right")
+    ax.legend(
+        fontsize=TICK, frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14)
+    )
     return ax
 
 
