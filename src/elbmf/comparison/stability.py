@@ -49,6 +49,9 @@ _MOST_ON_MAP = 60
 # Of the runs that found a component, the share that makes a line a member of the consensus.
 _MAJORITY = 0.5
 
+# How often members are agreed on and matched again, at most.
+_MOST_TURNS = 5
+
 # Where in the folder of finished runs the reference keeps itself.
 _REFERENCE = "reference"
 
@@ -311,9 +314,10 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
     def consensus(self, cut: float = 0.5) -> BooleanFactorizer:
         """Return what the runs agree on, as a fit like any other.
 
-        Components of the reference that recur are kept, with the rows and columns that more than
-        half of the runs that found them agree on. They are refined on the data, and a method that
-        puts its components in an order does so.
+        Components have the rows and columns that more than half of the runs agree on that found
+        them. As these may be others than those of the reference, they are matched with the runs
+        again, until nothing changes. Those that recur then are kept, and refined on the data; a
+        method that puts its components in an order does so.
 
         Parameters
         ----------
@@ -326,16 +330,21 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
             If none is left.
         """
         check_is_fitted(self, "recurrence_")
-        kept = np.flatnonzero(self.recurrence_ >= cut)
+        found, before = self._found, self._factors
+        for _ in range(_MOST_TURNS):
+            U, V = found.row_shares > _MAJORITY, (found.column_shares > _MAJORITY).T
+            if all(map(np.array_equal, (U, V), before)):
+                break
+            before, found = (U, V), recurrence(U, V, self.fits_)
+        kept = np.flatnonzero(found.recurrence >= cut)
         if not kept.size:
             raise InputError(
                 f"No component recurs with {cut:g} or more; the highest is "
-                f"{self.recurrence_.max():.2f}. Set a lower cut, or look for fewer components."
+                f"{found.recurrence.max():.2f}. Set a lower cut, or look for fewer components."
             )
         model, A = copy.copy(self.reference_), self._A
         model.n_components = len(kept)
-        U = self.row_shares_[:, kept] > _MAJORITY
-        V = np.ascontiguousarray((self.column_shares_[:, kept] > _MAJORITY).T)
+        U, V = np.ascontiguousarray(U[:, kept]), np.ascontiguousarray(V[kept])
         weights = model._weights(A.shape)
 
         def cost() -> int:

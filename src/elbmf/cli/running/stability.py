@@ -150,8 +150,13 @@ def _save(
     where = whereabouts(args.data, args, folder)
     model.info = replace(model.info, data=replace(model.info.data, **where))
     save(folder, model, overwrite=True, tsv=False)
-    if (found.recurrence_ >= args.cut).any():
+    try:
         agreed = found.consensus(args.cut)
+    except InputError:
+        for name in reversed(MODEL_FILES):
+            (folder / _CONSENSUS / name).unlink(missing_ok=True)
+        console.note(f"No component recurs with {args.cut:g} or more: there is no consensus")
+    else:
         where = whereabouts(args.data, args, folder / _CONSENSUS)
         notes = {
             **notes,
@@ -159,10 +164,6 @@ def _save(
             "data": replace(notes["data"], **where),
         }
         save(folder / _CONSENSUS, _model(agreed, *data, notes), overwrite=True, tsv=False)
-    else:
-        for name in reversed(MODEL_FILES):
-            (folder / _CONSENSUS / name).unlink(missing_ok=True)
-        console.note(f"No component recurs with {args.cut:g} or more: there is no consensus")
     make_report(args, folder, model, data[0], console)
 
 
