@@ -10,7 +10,7 @@ from elbmf import load_model
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, write
 
-QUICK = ("-k", 3, "--effort", 0.2, "--max-iter", 60, "--runs", 3)
+QUICK = ("-k", 3, "--effort", 0.05, "--max-iter", 40, "--runs", 3)
 
 
 @pytest.fixture
