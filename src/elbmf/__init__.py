@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.boolean.product import boolean_product as boolean_product
     from elbmf.comparison import compare as compare
     from elbmf.comparison import significance as significance
+    from elbmf.comparison import stability as stability
     from elbmf.estimators import ELBMF as ELBMF
     from elbmf.estimators import Asso as Asso
     from elbmf.estimators import Binaps as Binaps
@@ -43,6 +44,7 @@ _PLACES = {
     "margins": "elbmf.search.margins:margins",
     "save_model": "elbmf.io:save_model",
     "significance": "elbmf.comparison:significance",
+    "stability": "elbmf.comparison:stability",
     "write_report": "elbmf.report:write_report",
 }
 

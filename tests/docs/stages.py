@@ -188,6 +188,7 @@ STAGES = {
         words={"1": "1 --effort 0", "significance result": "significance result --samples 2"},
         python={"random_state=0)\nprint": "random_state=0, samples=2)\nprint"},
     ),
+    "docs/stability.md": Stage(noisy_and_clean, words={"20": "2 --runs 3"}),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),

@@ -13,12 +13,16 @@ SIGNIFICANT = 0.05
 # Components that a sentence names at most.
 _MOST_NAMED = 10
 
+# Share of runs below which a component does not recur.
+_FEW_RUNS = 0.5
+
 
 def doubts(
     shape: tuple[int, int],
     rows: Sequence[int],
     columns: Sequence[int],
     bits_saved: Sequence[float] | None = None,
+    found_in: Sequence[float] | None = None,
     p_values: Sequence[float] | None = None,
 ) -> list[list[str]]:
     """Return for each component why it may be chance; nothing for most.
@@ -31,16 +35,19 @@ def doubts(
         Size of each component. One that is empty is in nobody's way.
     bits_saved : sequence of float, optional
         What each saves, see `elbmf.ranks.criteria.savings`.
+    found_in : sequence of float, optional
+        In which share of the fits of resampled data each was found again, see `elbmf.stability`.
     p_values : sequence of float, optional
         Of each beside random data, see `elbmf.significance`.
 
     Returns
     -------
     list of list of str
-        Of ``"one row"``, ``"one column"``, ``"saves no bits"`` and ``"not significant"``, those
-        that hold.
+        Of ``"one row"``, ``"one column"``, ``"saves no bits"``, ``"does not recur"`` and ``"not
+        significant"``, those that hold.
     """
     saved = [1.0] * len(rows) if bits_saved is None else bits_saved
+    found = [1.0] * len(rows) if found_in is None else found_in
     chances = [0.0] * len(rows) if p_values is None else p_values
     return [
         [
@@ -49,11 +56,12 @@ def doubts(
                 ("one row", height == 1 < shape[0]),
                 ("one column", width == 1 < shape[1]),
                 ("saves no bits", bits <= 0),
+                ("does not recur", recurs < _FEW_RUNS),
                 ("not significant", p > SIGNIFICANT),
             )
             if holds and height and width
         ]
-        for height, width, bits, p in zip(rows, columns, saved, chances, strict=True)
+        for height, width, bits, recurs, p in zip(rows, columns, saved, found, chances, strict=True)
     ]
 
 
@@ -98,9 +106,11 @@ def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
     """
     said = []
     if stability is not None:
+        known = stability.cophenetic
+        company = "" if known is None else f"; the cophenetic correlation of rows is {known:.2f}"
         said.append(
             f"In {counted(stability.runs, 'fit')} of resampled data ({stability.resample}), "
-            f"components recur by {percent(stability.stability)} on average."
+            f"components recur by {percent(stability.stability)} on average{company}."
         )
     if significance is not None:
         low = sum(p <= SIGNIFICANT for p in significance.p_values)

@@ -13,7 +13,7 @@ from elbmf.utils.progress import FitProgress
 from elbmf.utils.text import number, share, size_text, times
 
 if TYPE_CHECKING:
-    from elbmf.comparison import ComparisonProgress, SignificanceProgress
+    from elbmf.comparison import ComparisonProgress, SignificanceProgress, StabilityProgress
     from elbmf.paper.experiments.running import ExperimentProgress
     from elbmf.ranks.path import RankProgress
 
@@ -57,6 +57,10 @@ class ProgressLine:
     def rank_step(self, progress: "RankProgress") -> None:
         """Take note of a step of a search over ranks."""
         self._steps_done = progress.done / progress.total
+        if progress.of_runs:
+            done = f"stability: {progress.done} of {progress.total} runs"
+            self._show(lambda: (done, self._steps_done))
+            return
         held_out = "with held-out cells: " if progress.held_out else ""
         self._steps = f"{held_out}{progress.done} of {progress.total} steps  "
         text = f"{self._steps}rank {progress.step.rank}  {self._loss(progress.cost)}"
@@ -66,6 +70,14 @@ class ProgressLine:
         """Take note of an iteration within a step of a search over ranks."""
         text = f"{self._steps}rank {report.n_components}  {self._figures(report)}"
         self._show(lambda: (text, self._steps_done))
+
+    def stability(self, progress: "StabilityProgress") -> None:
+        """Take note of an iteration of the fit of all data, or of a finished run on a part."""
+        if progress.report is not None:
+            self.fit(progress.report)
+        else:
+            text = f"{progress.done} of {progress.total} runs"
+            self._show(lambda: (text, progress.done / progress.total))
 
     def comparison(self, progress: "ComparisonProgress") -> None:
         """Take note of a method that begins, or of an iteration of it."""

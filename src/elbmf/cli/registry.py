@@ -41,6 +41,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result."),
     Command("rank", "Find out how many components a matrix has."),
+    Command("stability", "Tell which components return when the data is resampled."),
     Command("cover", "Explain a matrix by the fewest components."),
     Command("bound", "Tell how low the loss of a matrix can be."),
     Command("compare", "Run several methods on a matrix, side by side."),

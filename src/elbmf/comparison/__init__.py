@@ -3,6 +3,9 @@
 Methods are compared side by side, by figures, time and memory. Each runs in a process of its own,
 one after the other: what one of them does, be it to take all memory or to hang, is no harm to the
 others, and memory and time are its own.
+
+`stability` compares fits of one method with one another, each of which sees a part of the data;
+`significance` compares them with fits of random data.
 """
 
 from elbmf.comparison.compare import Comparison, ComparisonProgress, compare
@@ -13,6 +16,7 @@ from elbmf.comparison.significance import (
     SignificanceProgress,
     significance,
 )
+from elbmf.comparison.stability import Stability, StabilityProgress, stability
 
 __all__ = [
     "Comparison",
@@ -21,7 +25,10 @@ __all__ = [
     "Result",
     "Significance",
     "SignificanceProgress",
+    "Stability",
+    "StabilityProgress",
     "compare",
     "ranked",
     "significance",
+    "stability",
 ]

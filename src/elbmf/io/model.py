@@ -22,7 +22,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,6 +97,25 @@ class SavedModel:
     def shape(self) -> tuple[int, int, int]:
         """Number of rows, of components and of columns."""
         return int(self.U.shape[0]), int(self.U.shape[1]), int(self.V.shape[1])
+
+    @property
+    def noted(self) -> dict[str, Sequence[float]]:
+        """What is noted of each component: of the figures below, those that are known.
+
+        These are ``bits_saved``; ``recurrence`` and ``found_in``, see `StabilityInfo`; and
+        ``p_value``, see `SignificanceInfo`.
+        """
+        stability, significance = self.info.stability, self.info.significance
+        stable = () if stability is None else stability.components
+        figures: dict[str, Sequence[float]] = {
+            "bits_saved": self.info.bits_saved,
+            "recurrence": [each.recurrence for each in stable],
+            "found_in": [each.found_in for each in stable],
+            "p_value": () if significance is None else significance.p_values,
+        }
+        # Notes of another number of components are of others.
+        k = self.shape[1]
+        return {name: each for name, each in figures.items() if k and len(each) == k}
 
     def binarizer(self) -> Any:
         """Return how values of its data became ones: None, a threshold, a word or a transformer.

@@ -180,6 +180,8 @@ class StabilityInfo(Notes):
         Cophenetic correlation of the consensus matrix.
     components : sequence of ComponentStability
         Each of them.
+    consensus : sequence of sequence of float
+        A map of the consensus matrix, means of blocks of rows that are often together.
     """
 
     runs: int
@@ -187,6 +189,7 @@ class StabilityInfo(Notes):
     stability: float
     cophenetic: float | None = None
     components: Sequence[ComponentStability] = ()
+    consensus: Sequence[Sequence[float]] = ()
 
 
 @dataclass

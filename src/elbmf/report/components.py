@@ -44,7 +44,7 @@ def _component(
     cover = facts.components
     ones = None if facts.cover is None else facts.cover.ones
     covered = None if cover is None else int(cover.covered[at])
-    stable = facts.stability[at] if facts.stability else None
+    noted = {name: _rounded(values[at]) for name, values in facts.noted.items()}
     return Component(
         component=at,
         rows=int(facts.rows.sizes[at]),
@@ -54,9 +54,9 @@ def _component(
         precision=None if cover is None else _rounded(cover.precision[at]),
         recall=None if covered is None or ones is None else _rounded(covered / max(ones, 1)),
         bits_saved=None if facts.bits_saved is None else round(facts.bits_saved[at], 1),
-        recurrence=None if stable is None else _rounded(stable.recurrence),
-        found_in=None if stable is None else _rounded(stable.found_in),
-        p_value=facts.p_values[at] if facts.p_values else None,
+        recurrence=noted.get("recurrence"),
+        found_in=noted.get("found_in"),
+        p_value=noted.get("p_value"),
         doubts=facts.doubts[at],
         top_rows=rows.top(at),
         top_columns=columns.top(at),

@@ -21,7 +21,6 @@ from elbmf.analysis import (
 from elbmf.boolean.coverage import ComponentCover, Cover, component_cover, cover
 from elbmf.boolean.product import Bools
 from elbmf.io.model import SavedModel
-from elbmf.io.model_info import ComponentStability
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
@@ -71,22 +70,13 @@ class Facts:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
         sizes = self.rows.sizes.tolist(), self.columns.sizes.tolist()
-        noted = self.model.info.significance
-        # What was found of other data says nothing here.
-        known = noted is not None and not (self.changed or self.described)
-        p_values = noted.p_values if noted is not None and known else None
-        return doubts(shape, *sizes, self.bits_saved, p_values)
+        noted = self.noted
+        return doubts(shape, *sizes, self.bits_saved, noted.get("found_in"), noted.get("p_value"))
 
     @property
-    def stability(self) -> Sequence[ComponentStability]:
-        """Whether each component returns when the data is resampled; nothing if not noted."""
-        return _stability(self.model)
-
-    @property
-    def p_values(self) -> Sequence[float]:
-        """How likely random data has such a component; nothing if not noted."""
-        noted = self.model.info.significance
-        return noted.p_values if noted is not None and len(noted.p_values) == self.k else ()
+    def noted(self) -> dict[str, Sequence[float]]:
+        """What is noted of each component, see `elbmf.io.SavedModel.noted`; not of other data."""
+        return {} if self.of_other_data else self.model.noted
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -102,13 +92,12 @@ class Facts:
     @property
     def changed(self) -> bool:
         """Whether the data is not what the model was made from, by the number of wrong cells."""
-        noted = self.model.info.measures.get("loss")
-        return (
-            self.cover is not None
-            and not self.described
-            and noted is not None
-            and noted != self.cover.loss
-        )
+        return not self.described and _differs(self.model, self.cover)
+
+    @property
+    def of_other_data(self) -> bool:
+        """Whether what is noted of components is not of this data."""
+        return self.described or self.changed
 
 
 def facts_of(
@@ -127,7 +116,9 @@ def facts_of(
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
     margins = _margins(model, A, n_jobs)
-    stability = _stability(model)
+    stability = model.info.stability
+    noted = {} if described or _differs(model, covered) else model.noted
+    stable = stability.components if stability is not None and "recurrence" in noted else ()
     found = Facts(
         model=model,
         A=A,
@@ -149,7 +140,7 @@ def facts_of(
             outliers,
             n_jobs,
             None if margins is None else margins.rows,
-            [each.rows for each in stability],
+            [each.rows for each in stable],
         ),
         columns=side_of(
             A,
@@ -161,7 +152,7 @@ def facts_of(
             outliers,
             n_jobs,
             None if margins is None else sparse.csr_array(margins.columns.T),
-            [each.columns for each in stability],
+            [each.columns for each in stable],
         ),
         n_jobs=n_jobs,
     )
@@ -178,17 +169,16 @@ def _margins(model: SavedModel, A: BooleanMatrix | None, n_jobs: int | None) -> 
     return model.margins(A, n_jobs=n_jobs)
 
 
-def _stability(model: SavedModel) -> Sequence[ComponentStability]:
-    noted = model.info.stability
-    components = () if noted is None else noted.components
-    return components if len(components) == model.shape[1] else ()
+def _differs(model: SavedModel, covered: Cover | None) -> bool:
+    """Tell whether there are other wrong cells than where the model was made."""
+    noted = model.info.measures.get("loss")
+    return covered is not None and noted is not None and noted != covered.loss
 
 
 def _bits_saved(facts: Facts) -> list[float] | None:
     """Return what is noted, unless that is of other data; then, what is saved here."""
-    noted = facts.model.info.bits_saved
-    if noted and len(noted) == facts.k and not (facts.changed or facts.described):
-        return [float(bits) for bits in noted]
+    if "bits_saved" in facts.noted:
+        return [float(bits) for bits in facts.noted["bits_saved"]]
     if facts.A is None or facts.A.ones * facts.k > _MOST_FOR_SAVINGS:
         return None
     two_rates = facts.model.info.noise_rates is not None

@@ -70,7 +70,7 @@ def summary_of(
         *_weighted(info),
         *_rates(info),
         *_proved(facts, made),
-        *trust_texts(info.stability, info.significance),
+        *([] if facts.of_other_data else trust_texts(info.stability, info.significance)),
         *_left_out(facts),
         *_kept(facts, kept),
     ]

@@ -100,7 +100,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.status("")
     model.info = replace(model.info, significance=result.info())
     tsv = any((folder / name).exists() for name in MODEL_TABLES)
-    save(folder, model, overwrite=True, tsv=tsv)
+    margins = model.margins(found.A, n_jobs=args.n_jobs) if tsv else None
+    save(folder, model, overwrite=True, tsv=tsv, margins=margins)
     if args.json:
         console.result_json(
             {
@@ -175,6 +176,8 @@ def _records(model: "SavedModel", result: "Significance") -> list[dict[str, Any]
 def _text(model: "SavedModel", result: "Significance") -> str:
     import numpy as np
 
+    from elbmf.cli.text.model import p_text, remarks
+
     lines = [
         [
             str(each["component"]),
@@ -183,17 +186,14 @@ def _text(model: "SavedModel", result: "Significance") -> str:
             number(each["ones"]),
             number(round(each["expected"])),
             "" if each["bits"] is None else number(round(each["bits"])),
-            f"{each['p_value']:.3f}",
+            p_text(each["p_value"]),
             shorten(columns),
         ]
         for each, (_, columns) in zip(_records(model, result), model.components(), strict=True)
     ]
     headers = ["component", "rows", "columns", "ones", "by the sums", "bits", "p", "column names"]
     best = result.best_of_samples
-    said = (
-        f"{number(int(result.significant().sum()))} of {counted(len(lines), 'component')} "
-        f"significant at .05, by {counted(result.samples, 'sample')} of random data"
-    )
+    text = table(headers, lines, left=[7]) + "\n" + remarks(model)
     if np.isfinite(best).any():
-        said += f"; the best component in these has {number(round(best.max()))} bits"
-    return table(headers, lines, left=[7]) + f"\n\n{said}."
+        text += f"\nThe best component of the random data has {number(round(best.max()))} bits."
+    return text

@@ -27,7 +27,7 @@ from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_folder, check_picture, save
 from elbmf.errors import InputError, MissingExtraError, naming_lines
-from elbmf.estimators.rank_search import HELD_OUT, TITLES, RankSearch
+from elbmf.estimators.rank_search import HELD_OUT, STABILITY, TITLES, RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
@@ -90,6 +90,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
             "max_components": search.max_components,
             "every": search.every,
             "holdout": search.holdout,
+            "stability": search.stability,
             "criterion": criterion,
             "n_components": chosen,
             "choices": search.choices_,
@@ -241,12 +242,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "bai_ng_2": ("Bai & Ng 2", share),
     "bai_ng_3": ("Bai & Ng 3", share),
     HELD_OUT: ("held-out error", share),
+    STABILITY: ("stability", share),
 }
-_ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT)
+_ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT, STABILITY)
 
 
 def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) -> str:
-    """Lay out the table of a search, the least of each column with a star.
+    """Lay out the table of a search, the least of each column (the most stable) with a star.
 
     Where there are many ranks, those around the choices are shown.
     """
@@ -256,7 +258,9 @@ def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) ->
         for name in _COLUMNS
         if name in columns and (name in _ALWAYS_SHOWN or name == criterion)
     ]
-    least = {name: int(np.nanargmin(columns[name])) for name in names}
+    least = {name: int(np.nanargmin(columns[name])) for name in names if name != STABILITY}
+    if STABILITY in choices:
+        least[STABILITY] = int(np.flatnonzero(ranks == choices[STABILITY])[0])
     chosen = {choices[name] for name in names if name in choices}
     shown = _around(ranks, sorted(chosen))
 

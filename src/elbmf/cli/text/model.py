@@ -26,6 +26,7 @@ __all__ = [
     "members_table",
     "model_figures",
     "model_text",
+    "p_text",
     "remarks",
     "stream_figures",
     "tell_fit",
@@ -48,7 +49,13 @@ _MEASURES = {
 
 def brief(info: ModelInfo) -> dict[str, Any]:
     """Return the notes of a saved model, but for the long ones."""
-    return {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    noted = {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    if "stability" in noted:
+        long = ("components", "consensus")
+        noted["stability"] = {
+            name: value for name, value in noted["stability"].items() if name not in long
+        }
+    return noted
 
 
 def tell_fit(
@@ -85,14 +92,9 @@ def _doubts(model: SavedModel) -> list[list[str]]:
     if model.info.stream:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
-    saved = model.info.bits_saved or None
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved, _p_values(model))
-
-
-def _p_values(model: SavedModel) -> Sequence[float] | None:
-    """Return those that are noted, if any."""
-    noted = model.info.significance
-    return None if noted is None else noted.p_values
+    noted = model.noted
+    known = (noted.get(name) for name in ("bits_saved", "found_in", "p_value"))
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), *known)
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
@@ -118,16 +120,8 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
 
 def _noted(model: SavedModel) -> list[dict[str, float]]:
     """Return what the notes say of each component: what it saves, and whether to trust it."""
-    info, k = model.info, model.shape[1]
-    stable = [] if info.stability is None else info.stability.components
-    columns = {
-        "bits_saved": info.bits_saved,
-        "recurrence": [each.recurrence for each in stable],
-        "found_in": [each.found_in for each in stable],
-        "p_value": [] if info.significance is None else info.significance.p_values,
-    }
-    known = {name: values for name, values in columns.items() if k and len(values) == k}
-    return [{name: values[at] for name, values in known.items()} for at in range(k)]
+    known = model.noted.items()
+    return [{name: values[at] for name, values in known} for at in range(model.shape[1])]
 
 
 def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
@@ -142,7 +136,7 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
         "recurrence": "recurrence",
         "p": "p_value",
     }
-    texts = {"precision": share, "recurrence": "{:.2f}".format, "p_value": "{:.2g}".format}
+    texts = {"precision": share, "recurrence": "{:.2f}".format, "p_value": p_text}
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
     ]
@@ -160,6 +154,11 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     if len(described) > len(rows):
         text += f"\n… and {len(described) - len(rows)} more components"
     return text
+
+
+def p_text(p: float) -> str:
+    """Write a p-value."""
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
 
 
 def _whole(value: float) -> str:
