@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbmf.analysis import doubts
 from elbmf.analysis.recurrence import (
     FOUND,
     PartialFit,
@@ -198,8 +197,3 @@ def test_rows_that_always_have_the_same_company_correlate_perfectly():
     assert np.count_nonzero(np.diff(ordered)) == 2
     assert cophenetic_correlation(np.ones((4, 4))) == 1
     assert cophenetic_correlation(np.ones((1, 1))) == 1
-
-
-def test_what_does_not_recur_is_in_doubt():
-    reasons = doubts((9, 9), [3, 3, 0], [3, 3, 3], None, [0.45, 0.5, 0.0])
-    assert reasons == [["does not recur"], [], []]

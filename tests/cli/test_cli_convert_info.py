@@ -237,12 +237,12 @@ def test_info_of_a_model_shows_what_is_noted_of_trust(elbmf: Any, model: str) ->
     lines = elbmf("info", model).out.splitlines()
     header = next(line for line in lines if "recurrence" in line)
     first, second = lines[lines.index(header) + 1 :][:2]
-    assert header.split()[-4:] == ["recurrence", "p", "column", "names"]
-    assert " 0.94  0.01  " in first
-    assert " 0.50   0.8  " in second
+    assert header.split()[-5:] == ["recurrence", "p", "doubts", "column", "names"]
+    assert " 0.94  0.010 " in first
+    assert " 0.50  0.800  does not recur, not significant  " in second
     assert "In 20 fits of resampled data (rows:0.8), components recur by 72 % on average." in lines
     assert (
-        "1 of 2 components saves more than those of random data with the same sums do "
+        "1 of 2 components is better than those of random data with the same sums "
         "(p ≤ 0.05; 99 were fitted)." in lines
     )
 

@@ -48,7 +48,7 @@ def test_a_saved_result_knows_what_returns(elbmf, data):
     agreed = load_model("out/consensus")
     assert agreed.shape[1] == 2
     shown = elbmf("info", "out").out
-    assert "mean recurrence in 3 runs that saw rows:0.5" in shown
+    assert "In 3 fits of resampled data (rows:0.5), components recur by" in shown
     if any(each.found_in < 0.5 for each in noted.components):
         assert "does not recur" in shown
     brief = elbmf("info", "out", "--json").json["info"]["stability"]

@@ -9,7 +9,6 @@ from hypothesis import given
 from scipy.special import expit
 
 from elbmf import significance
-from elbmf.analysis import doubts
 from elbmf.analysis.expected_ones import ExpectedOnes
 from elbmf.comparison import Excess
 from elbmf.comparison.significance import OtherTestError, _p_values
@@ -208,8 +207,3 @@ def test_the_number_of_components_of_random_matrices_is_that_of_the_data():
     found = significance(TILES.A, GreConD("auto"), (TILES.U, TILES.V), samples=1, random_state=0)
     same = significance(TILES.A, GreConD(3), (TILES.U, TILES.V), samples=1, random_state=0)
     np.testing.assert_array_equal(found.best_of_samples, same.best_of_samples)
-
-
-def test_what_is_not_significant_is_in_doubt():
-    found = doubts((9, 9), [3, 3, 0], [4, 4, 2], None, [0.05, 0.051, 1.0])
-    assert found == [[], ["not significant"], []]

@@ -9,7 +9,8 @@ from elbmf import ELBMF, GreConD, load_model, save_model, stability
 from elbmf.comparison import Stability
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError, OtherWorkError
-from elbmf.estimators.resampled import Resample, run_estimator, side_by_side
+from elbmf.estimators.pool import side_by_side
+from elbmf.estimators.resampled import Resample, run_estimator
 from elbmf.estimators.saving import saved_model
 from elbmf.io.model_info import StabilityInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix

@@ -116,8 +116,7 @@ def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
         low = sum(p <= SIGNIFICANT for p in significance.p_values)
         of = counted(len(significance.p_values), "component")
         said.append(
-            f"{number(low)} of {of} {'saves' if low == 1 else 'save'} more than those of random "
-            f"data with the same sums do (p ≤ {SIGNIFICANT:g}; {number(significance.samples)} were "
-            "fitted)."
+            f"{number(low)} of {of} {'is' if low == 1 else 'are'} better than those of random data "
+            f"with the same sums (p ≤ {SIGNIFICANT:g}; {number(significance.samples)} were fitted)."
         )
     return said

@@ -7,13 +7,10 @@ compare, and a small one is not hidden by a large one of rows and columns with m
 
 import json
 import warnings
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -28,6 +25,7 @@ from elbmf.boolean.product import boolean_factors
 from elbmf.datasets.shuffling import shuffled
 from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.estimators import BooleanFactorizer
+from elbmf.estimators.pool import Ask, side_by_side
 from elbmf.estimators.reading import matrix_of, read_matrix
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import SignificanceInfo
@@ -35,7 +33,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import log2_binomial
 from elbmf.utils.atomic import atomic_file
 from elbmf.utils.seeds import seed_of
-from elbmf.utils.threads import SingleThreadedBlas, available_cores
+from elbmf.utils.threads import available_cores
 
 __all__ = ["Excess", "OtherTestError", "Significance", "SignificanceProgress", "significance"]
 
@@ -236,38 +234,40 @@ def significance(
         estimator.set_params(n_components=max(1, len(V)))
     kept = _Kept(checkpoint, identity(estimator, A), random_state)
 
+    def work(sample: int, ask: Ask) -> float:
+        # The same for a sample whatever their number.
+        seeds = np.random.default_rng([kept.seed, sample]).integers(1 << 31, size=2)
+        B = shuffled(A, seeds[0])
+        fitted = clone(estimator).set_params(callback=ask, random_state=seeds[1]).fit(B)
+        found = Excess.of(B, fitted.membership_, fitted.components_, sums, 1)
+        return float(found.bits.max(initial=-np.inf))
+
     def promising(done: int) -> int:
         # What p would be if no other sample were as good.
         least = _p_values(bits, kept.first(done), samples)
         return int((np.isfinite(bits) & (least <= max(SIGNIFICANT, 1 / (1 + samples)))).sum())
 
-    sampler = _Sampler(A, sums, estimator, kept)
     done, interrupted = 0, False
-    running: deque[Future[None]] = deque()
-    # Here, for a limit that one of the pool's own threads sets does not hold there.
-    blas = SingleThreadedBlas()
-    with ThreadPoolExecutor(threads) as pool, warnings.catch_warnings():
+
+    def is_enough(_: int = 0) -> bool:
+        # In the order of the samples, not that in which they end: it decides how many there are.
+        nonlocal done, interrupted
+        while (hopes := promising(done)) and done < samples and done in kept:
+            done += 1
+            report = SignificanceProgress(done, samples, promising(done))
+            if callback is not None and callback(report):
+                interrupted = done < samples
+                break
+        return interrupted or not hopes
+
+    with warnings.catch_warnings():
         # Of components of random matrices.
         warnings.simplefilter("ignore")
         try:
-            while done < samples and promising(done):
-                while len(running) < threads and done + len(running) < samples:
-                    running.append(pool.submit(sampler.fit, done + len(running)))
-                running.popleft().result()
-                done += 1
-                if callback is not None and callback(
-                    SignificanceProgress(done, samples, promising(done))
-                ):
-                    interrupted = done < samples
-                    break
+            if not is_enough():
+                side_by_side(work, samples, kept, threads, is_enough)
         except KeyboardInterrupt:
             interrupted = True
-        finally:
-            sampler.stop()
-            for future in running:
-                future.cancel()
-            wait(running)
-            blas.release()
     best = kept.first(done)
     return Significance(_p_values(bits, best, done), excess, best, interrupted)
 
@@ -313,40 +313,8 @@ def _p_values(bits: Floats, best: Floats, samples: int) -> Floats:
     return np.asarray((1 + as_good) / (1 + samples), dtype=np.float64)
 
 
-class _Sampler:
-    """Fits random matrices, in any thread."""
-
-    def __init__(
-        self, A: BooleanMatrix, sums: ExpectedOnes, estimator: BooleanFactorizer, kept: "_Kept"
-    ) -> None:
-        self._A, self._sums, self._estimator, self._kept = A, sums, estimator, kept
-        self._stopped, self._lock = False, Lock()
-
-    def fit(self, sample: int) -> None:
-        """Fit one of them, and keep what its best component has, unless that is known."""
-        if sample in self._kept:
-            return
-        # The same for a sample whatever their number.
-        to_shuffle, to_fit = np.random.default_rng([self._kept.seed, sample]).integers(
-            1 << 31, size=2
-        )
-        A = shuffled(self._A, to_shuffle)
-        fitted = clone(self._estimator).set_params(
-            callback=lambda report: self._stopped, random_state=to_fit
-        )
-        fitted.fit(A)
-        if not self._stopped:
-            excess = Excess.of(A, fitted.membership_, fitted.components_, self._sums, 1)
-            with self._lock:
-                self._kept.add(sample, float(excess.bits.max(initial=-np.inf)))
-
-    def stop(self) -> None:
-        """Let fits end early, whose results are of no use."""
-        self._stopped = True
-
-
-class _Kept:
-    """The best component of each random matrix, in memory or in a file, too."""
+class _Kept(dict[int, float]):
+    """The bits of the best component of each random matrix, in memory or in a file, too."""
 
     def __init__(
         self,
@@ -356,7 +324,7 @@ class _Kept:
     ) -> None:
         self._path = None if path is None else Path(path)
         self._note = json.loads(json.dumps(note, default=str))
-        self._best: dict[int, float] = {}
+        super().__init__()
         self.seed = seed_of(random_state)
         if random_state is not None:
             self._note["random_state"] = self.seed
@@ -375,21 +343,18 @@ class _Kept:
             ) from error
         if note != self._note:
             raise OtherTestError(path, differing(note, self._note))
-        self.seed, self._best = seed, best
-
-    def __contains__(self, sample: int) -> bool:
-        return sample in self._best
+        self.seed = seed
+        self.update(best)
 
     def first(self, count: int) -> Floats:
         """Return the bits of the first samples, which are all there."""
-        return np.array([self._best[at] for at in range(count)], dtype=np.float64)
+        return np.array([self[at] for at in range(count)], dtype=np.float64)
 
-    def add(self, sample: int, bits: float) -> None:
-        """Keep what the best component of a sample has; for one thread at a time."""
-        self._best[sample] = bits
+    def __setitem__(self, sample: int, bits: float) -> None:
+        super().__setitem__(sample, bits)
         if self._path is not None:
             # As text, for JSON knows no infinity.
-            best = {str(at): repr(self._best[at]) for at in sorted(self._best)}
+            best = {str(at): repr(self[at]) for at in sorted(self)}
             content = {"test": self._note, "seed": self.seed, "best": best}
             with atomic_file(self._path) as stream:
                 stream.write(json.dumps(content, indent=2).encode())

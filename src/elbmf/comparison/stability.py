@@ -26,7 +26,8 @@ from elbmf.errors import InputError, naming_lines
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
-from elbmf.estimators.resampled import HALF, Resample, run_estimator, side_by_side
+from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.resampled import HALF, Resample, run_estimator
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import ComponentStability, StabilityInfo
 from elbmf.io.table import names_of
@@ -241,7 +242,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
         """Do the runs that are not finished."""
         seed, k = seed_of(copy.copy(self.random_state_)), len(method.components_)
 
-        def work(run: int, ask: Callable[[FitProgress], bool]) -> Factors:
+        def work(run: int, ask: Ask) -> Factors:
             part = resample.draw(A, np.random.default_rng([seed, run]))
             model = run_estimator(method, resample).set_params(callback=ask)
             with model._lend(part.A) as lent:

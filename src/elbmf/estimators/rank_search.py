@@ -19,7 +19,8 @@ from elbmf.errors import InputError, Setting, naming_lines
 from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
-from elbmf.estimators.resampled import HALF, Resample, hide_cells, run_estimator, side_by_side
+from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.resampled import HALF, Resample, hide_cells, run_estimator
 from elbmf.estimators.resuming import identity
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -260,7 +261,7 @@ default="mdl"
         resample, ranks = Resample.of(HALF), path.ranks[1:]
         resample.check(method)
 
-        def work(run: int, ask: Callable[[FitProgress], bool]) -> _Run:
+        def work(run: int, ask: Ask) -> _Run:
             part = resample.draw(path.A, np.random.default_rng([seed, 2, run]))
             model = run_estimator(method, resample).set_params(callback=ask)
 

@@ -1,11 +1,9 @@
-"""Fits of parts of the data, side by side: which part each sees, and how they run."""
+"""Fits of parts of the data: which part each sees, and with what effort."""
 
 import copy
 import re
-from collections.abc import Callable, MutableMapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +12,9 @@ from scipy import sparse
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.utils.progress import FitProgress
-from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
 
-__all__ = ["HALF", "Part", "Resample", "hide_cells", "run_estimator", "side_by_side"]
-
-T = TypeVar("T")
+__all__ = ["HALF", "Part", "Resample", "hide_cells", "run_estimator"]
 
 HALF = "rows:0.5"
 """What a run sees by default. In as many rows as this, the columns that chance has filled most are
@@ -129,48 +123,3 @@ def run_estimator(method: BooleanFactorizer, resample: Resample) -> BooleanFacto
             if known.get(name) is not None:
                 changed[name] = max(1, round(share * known[name]))
     return copy.copy(method).set_params(**changed)
-
-
-def side_by_side(
-    # Does a run, given its number and a callback that says whether to end; it may raise then
-    work: Callable[[int, Callable[[FitProgress], bool]], T],
-    runs: int,
-    finished: MutableMapping[int, T],  # Runs that need not be done again; those done are added
-    n_jobs: int | None = None,  # Runs at a time; as many as there are cores by default
-    tell: Callable[[int], Any] | None = None,  # Called with the number of runs that are finished
-) -> list[T]:
-    """Do runs, each in a thread of its own, and return what each has led to.
-
-    Ctrl-C ends those that have begun; what is finished by then is in ``finished``.
-    """
-    stopped = False
-
-    def ask(report: FitProgress) -> bool:
-        return stopped
-
-    found = {run: finished[run] for run in range(runs) if run in finished}
-    # Here, for a limit that one of the pool's own threads sets does not hold there.
-    blas = SingleThreadedBlas()
-    pool = ThreadPoolExecutor(n_jobs or available_cores())
-    pending: dict[Future[T], int] = {}
-
-    def take(future: Future[T]) -> None:
-        run = pending.pop(future)
-        found[run] = finished[run] = future.result()
-        if tell is not None:
-            tell(len(found))
-
-    try:
-        missing = [run for run in range(runs) if run not in found]
-        pending |= {pool.submit(work, run, ask): run for run in missing}
-        while pending:
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                take(future)
-    finally:
-        stopped = True
-        pool.shutdown(cancel_futures=True)
-        blas.release()
-        for future in list(pending):
-            if not future.cancelled() and future.exception() is None:
-                take(future)
-    return [found[run] for run in range(runs)]

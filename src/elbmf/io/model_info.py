@@ -151,7 +151,7 @@ class ComponentStability(Notes):
     Parameters
     ----------
     recurrence : float
-        Mean Jaccard similarity with its match in every run.
+        Mean similarity with its match in every run, see `elbmf.comparison.Stability`.
     found_in : float
         Share of the runs with a match that is at least half the same.
     rows, columns : sequence of float
@@ -194,7 +194,7 @@ class StabilityInfo(Notes):
 
 @dataclass
 class SignificanceInfo(Notes):
-    """Whether components save more than those of random data with the same sums.
+    """Whether components are better than those of random data with the same sums.
 
     Parameters
     ----------

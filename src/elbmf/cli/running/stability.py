@@ -3,6 +3,7 @@
 import argparse
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.checkpoints import remove_checkpoint
 from elbmf.estimators.resampled import Resample
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
-from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
+from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel, load_model
+from elbmf.io.model_info import SignificanceInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import OtherSearchError, has_steps, remove_steps
 from elbmf.utils.text import counted, number, share
@@ -148,7 +150,8 @@ def _save(
 ) -> None:
     """Save the fit of all data, and what the runs agree on if they do."""
     where = whereabouts(args.data, args, folder)
-    model.info = replace(model.info, data=replace(model.info.data, **where))
+    known = _significance(folder, model)
+    model.info = replace(model.info, data=replace(model.info.data, **where), significance=known)
     save(folder, model, overwrite=True, tsv=False)
     try:
         agreed = found.consensus(args.cut)
@@ -165,6 +168,17 @@ def _save(
         }
         save(folder / _CONSENSUS, _model(agreed, *data, notes), overwrite=True, tsv=False)
     make_report(args, folder, model, data[0], console)
+
+
+def _significance(folder: Path, model: SavedModel) -> SignificanceInfo | None:
+    """Return what is noted in a folder of the same components, from fewer runs."""
+    with suppress(InputError, OSError):
+        before = load_model(folder)
+        if before.shape == model.shape and not (
+            (before.U != model.U).nnz or (before.V != model.V).nnz
+        ):
+            return before.info.significance
+    return None
 
 
 # --- what is said ---

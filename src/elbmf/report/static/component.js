@@ -128,7 +128,7 @@ function badges({ recurrence, found_in: foundIn, p_value: p }) {
     isKnown(p) ? badge(
       p <= SIGNIFICANT,
       `p ${short(p)}`,
-      "how likely a component of random data with the same sums saves as much",
+      "how likely random data with the same sums has a component that is as good",
     ) : null,
   ];
   return shown.some((each) => each) ? make("p.badges", null, shown) : null;

@@ -42,7 +42,7 @@ const COMPONENT_COLUMNS = [
     title: "p",
     format: short,
     first: "ascending",
-    help: "how likely a component of random data with the same sums saves as much",
+    help: "how likely random data with the same sums has a component that is as good",
   },
 ];
 
