@@ -38,10 +38,11 @@ def test_recurrence_and_p_are_told_together(elbmf: Any, monkeypatch: pytest.Monk
     for name, values in noted.items():
         shown = [each[name] for each in report["components"]]
         assert shown == pytest.approx(values, abs=0.1 if name == "bits_saved" else 1e-6)
-    described = elbmf("info", "stable", "--json").json["components"]
-    assert [each["doubts"] for each in report["components"]] == [
-        each["doubts"] for each in described
-    ]
+    for each, shown in zip(
+        elbmf("info", "stable", "--json").json["sizes"], report["components"], strict=True
+    ):
+        assert each["doubts"] == shown["doubts"]
+        assert each["p_value"] == pytest.approx(shown["p_value"], abs=1e-6)
     sentences = " ".join(report["summary"]["sentences"])
     assert "components recur by" in sentences
     assert "than those of random data" in sentences

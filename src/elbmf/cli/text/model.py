@@ -301,7 +301,8 @@ def model_figures(model: SavedModel) -> dict[str, Any]:
         "row_names": model.row_names is not None,
         "column_names": model.column_names is not None,
         "sizes": [
-            {key: each[key] for key in ("component", "rows", "columns") if key in each}
+            # Bits are among the notes.
+            {key: each[key] for key in each if key not in ("bits_saved", "column_names")}
             for each in _sizes(model)
         ],
         "info": brief(model.info),
