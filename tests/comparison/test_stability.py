@@ -9,7 +9,6 @@ from elbmf import ELBMF, GreConD, load_model, save_model, stability
 from elbmf.comparison import Stability
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError, OtherWorkError
-from elbmf.estimators.pool import side_by_side
 from elbmf.estimators.resampled import Resample, run_estimator
 from elbmf.estimators.saving import saved_model
 from elbmf.io.model_info import StabilityInfo
@@ -150,16 +149,3 @@ def test_parameters_about_single_rows_are_not_for_parts():
     with pytest.raises(InputError, match=r"forbidden_cells is about lines of the whole"):
         stability(np.eye(4), ELBMF(2, forbidden_cells=np.zeros((4, 4))))
     Resample.of("cells:0.9").check(ELBMF(2, forbidden_cells=np.zeros((4, 4))))
-
-
-def test_what_is_finished_is_kept_when_a_run_fails():
-    finished = {1: "known"}
-
-    def work(run, ask):
-        if run == 3:
-            raise InputError("no good")
-        return f"run {run}"
-
-    with pytest.raises(InputError, match="no good"):
-        side_by_side(work, 4, finished, 1)
-    assert finished == {0: "run 0", 1: "known", 2: "run 2"}

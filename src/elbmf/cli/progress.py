@@ -10,7 +10,7 @@ from elbmf.cli.console import Console
 from elbmf.kernels.compiling import compiling_seconds
 from elbmf.relaxation.palm import State
 from elbmf.utils.progress import FitProgress
-from elbmf.utils.text import number, share, size_text, times
+from elbmf.utils.text import counted, number, share, size_text, times
 
 if TYPE_CHECKING:
     from elbmf.comparison import ComparisonProgress, SignificanceProgress, StabilityProgress
@@ -58,8 +58,7 @@ class ProgressLine:
         """Take note of a step of a search over ranks."""
         self._steps_done = progress.done / progress.total
         if progress.of_runs:
-            done = f"stability: {progress.done} of {progress.total} runs"
-            self._show(lambda: (done, self._steps_done))
+            self._count(progress.done, progress.total, "runs that tell the stability")
             return
         held_out = "with held-out cells: " if progress.held_out else ""
         self._steps = f"{held_out}{progress.done} of {progress.total} steps  "
@@ -76,8 +75,7 @@ class ProgressLine:
         if progress.report is not None:
             self.fit(progress.report)
         else:
-            text = f"{progress.done} of {progress.total} runs"
-            self._show(lambda: (text, progress.done / progress.total))
+            self._count(progress.done, progress.total, "runs")
 
     def comparison(self, progress: "ComparisonProgress") -> None:
         """Take note of a method that begins, or of an iteration of it."""
@@ -89,9 +87,8 @@ class ProgressLine:
 
     def samples(self, progress: "SignificanceProgress") -> None:
         """Take note of a random matrix that was fitted."""
-        promising = f"{number(progress.promising)} components may be significant"
-        text = f"{progress.done} of {progress.samples} random matrices  {promising}"
-        self._show(lambda: (text, progress.done / progress.samples))
+        promising = f"{counted(progress.promising, 'component')} may be significant"
+        self._count(progress.done, progress.samples, f"random matrices  {promising}")
 
     def experiment(self, progress: "ExperimentProgress") -> None:
         """Take note of a task of an experiment that begins."""
@@ -121,6 +118,9 @@ class ProgressLine:
     def sorted(self, what: str, done: int, total: int) -> None:
         """Take note of entries that were sorted, by rows or by columns."""
         self._show(lambda: (f"sorting {what}  {done:,} of {total:,} entries", done / total))
+
+    def _count(self, done: int, total: int, what: str) -> None:
+        self._show(lambda: (f"{done} of {total} {what}", done / total))
 
     def _show(self, text: Callable[[], tuple[str, float]]) -> None:
         """Show a text and, if any, the share that is done, unless the last was shown just now."""

@@ -13,25 +13,25 @@ import numpy as np
 from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
-from elbmf.cli.flags.parameters import check_values, named
+from elbmf.cli.flags.parameters import check_values
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, read_matrix
 from elbmf.cli.running.fit import command_line, draw_seed, whereabouts
 from elbmf.cli.running.page import check_report, make_report
+from elbmf.cli.running.resumed import finishes, remove_model, same_command, save_fitted
 from elbmf.cli.text.model import remarks
 from elbmf.cli.text.tables import shorten, table
 from elbmf.cli.writing import check_folder, save
 from elbmf.comparison import Stability
 from elbmf.errors import InputError, naming_lines
-from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.checkpoints import remove_checkpoint
 from elbmf.estimators.resampled import Resample
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel, load_model
 from elbmf.io.model_info import SignificanceInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.step_folder import OtherSearchError, has_steps, remove_steps
+from elbmf.ranks.step_folder import has_steps, remove_steps
 from elbmf.utils.text import counted, number, share
 
 __all__ = ["run"]
@@ -71,7 +71,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     )
     began = time.perf_counter()
     with naming_lines(lambda: (data.row_names, data.column_names)):
-        finished = _fitted(found, A, folder)
+        finished = finishes(lambda: found.fit(A), folder, "runs of another kind")
     console.status("")
     if hasattr(found, "recurrence_"):
         seed = found.random_state_
@@ -85,7 +85,8 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
             "command": command_line(args, parameters.get("random_state"), seed),
             "warnings": list(console.warnings),
         }
-        model = _model(found.reference_, A, data, {**notes, "stability": found.info})
+        known = {**notes, "stability": found.info}
+        model = saved_model(found.reference_, A, data.row_names, data.column_names, known)
         if folder is not None and finished:
             _save(folder, model, found, (A, data), notes, args, console)
         _tell(model, args, console)
@@ -115,28 +116,7 @@ def _clear(folder: Path) -> None:
     remove_checkpoint(folder / _RUNS / "reference")
     remove_steps(folder / _RUNS)
     for place in (folder / _CONSENSUS, folder):
-        for name in reversed(MODEL_FILES):
-            (place / name).unlink(missing_ok=True)
-
-
-def _fitted(found: Stability, A: BooleanMatrix, folder: Path | None) -> bool:
-    """Do the fits, and return whether that came to its end."""
-    try:
-        found.fit(A)
-    except KeyboardInterrupt:
-        return False
-    except OtherSearchError as error:
-        raise InputError(
-            f"{folder}: has runs of another kind, with other {named(error.differing)}. Choose "
-            "another folder with -o, or pass --overwrite to start anew in this one."
-        ) from error
-    return True
-
-
-def _model(
-    fitted: BooleanFactorizer, A: BooleanMatrix, data: LabelledMatrix, notes: dict[str, Any]
-) -> SavedModel:
-    return saved_model(fitted, A, data.row_names, data.column_names, notes)
+        remove_model(place)
 
 
 def _save(
@@ -156,17 +136,10 @@ def _save(
     try:
         agreed = found.consensus(args.cut)
     except InputError:
-        for name in reversed(MODEL_FILES):
-            (folder / _CONSENSUS / name).unlink(missing_ok=True)
+        remove_model(folder / _CONSENSUS)
         console.note(f"No component recurs with {args.cut:g} or more: there is no consensus")
     else:
-        where = whereabouts(args.data, args, folder / _CONSENSUS)
-        notes = {
-            **notes,
-            "parameters": {**notes["parameters"], "n_components": agreed.n_components},
-            "data": replace(notes["data"], **where),
-        }
-        save(folder / _CONSENSUS, _model(agreed, *data, notes), overwrite=True, tsv=False)
+        save_fitted(folder / _CONSENSUS, agreed, data, notes, args)
     make_report(args, folder, model, data[0], console)
 
 
@@ -241,6 +214,5 @@ def _tell_interrupted(
     found: Stability, folder: Path | None, args: argparse.Namespace, console: Console
 ) -> None:
     runs = len(getattr(found, "fits_", ()))
-    same = "the same command without --overwrite" if args.overwrite else "the same command"
-    goes_on = "" if folder is None else f"; {same} goes on from there"
+    goes_on = "" if folder is None else f"; {same_command(args)} goes on from there"
     console.note(f"Interrupted after {counted(runs, 'run')} of {number(found.runs)}{goes_on}")
