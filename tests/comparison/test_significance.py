@@ -85,7 +85,7 @@ def test_tiles_are_significant():
     assert found.samples == 19
     assert (found.excess.ones > 1.3 * found.excess.expected).all()
     assert found.best_of_samples.max() < found.excess.bits.min()
-    noted = found.info()
+    noted = found.info
     assert (noted.samples, noted.p_values) == (19, [0.05] * 3)
 
 

@@ -178,13 +178,15 @@ def test_of_too_many_members_margins_are_left_out():
         {},
         {"stability": {"runs": 2, "resample": "rows:0.8", "stability": 0.5}},
         {"significance": {"samples": 9, "p_values": [0.5, 0.5]}},
+        {"significance": {"samples": 9, "p_values": [0.5]}, "measures": {"loss": 3}},
     ],
-    ids=["nothing", "no components", "other components"],
+    ids=["nothing", "no components", "other components", "other data"],
 )
 def test_nothing_is_told_of_trust_where_it_is_not_noted(noted):
     made = said(np.ones((2, 2)), np.ones((2, 1)), np.ones((1, 2)), info=noted)
     (only,) = made["components"]
     assert only["recurrence"] is only["found_in"] is only["p_value"] is None
+    assert not {"does not recur", "not significant"} & {*only["doubts"]}
     assert made["rows"]["returns"] is None
 
 

@@ -144,8 +144,9 @@ class Significance:
         """Tell which components are significant."""
         return self.p_values <= level
 
+    @property
     def info(self) -> SignificanceInfo:
-        """Return what a saved model notes of it."""
+        """What a saved model notes of it, see `elbmf.io.ModelInfo`."""
         return SignificanceInfo(samples=self.samples, p_values=self.p_values.tolist())
 
 

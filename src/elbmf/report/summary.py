@@ -164,7 +164,7 @@ def _weighted(info: ModelInfo) -> list[str]:
 def _proved(facts: Facts, made: Summary) -> list[str]:
     """Say how much better another result could be, unless this is another matrix."""
     info = facts.model.info
-    if facts.changed or facts.described:
+    if facts.of_other_data:
         return []
     minimal = info.components_at_least is not None
     said = proof(info, made["used"] if minimal else made["components"])

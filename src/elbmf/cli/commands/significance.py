@@ -98,7 +98,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         kept.unlink()
         result = tested()
     console.status("")
-    model.info = replace(model.info, significance=result.info())
+    model.info = replace(model.info, significance=result.info)
     tsv = any((folder / name).exists() for name in MODEL_TABLES)
     margins = model.margins(found.A, n_jobs=args.n_jobs) if tsv else None
     save(folder, model, overwrite=True, tsv=tsv, margins=margins)
