@@ -132,6 +132,7 @@ STAGES = {
         two_groups,
         words={
             "compare data.csv": "compare data.csv --methods grecond",
+            "stability data.csv": "stability data.csv --runs 1",
             "significance result": "significance result --samples 1",
             **_FEW,
             "30": "3",
@@ -188,7 +189,9 @@ STAGES = {
         words={"1": "1 --effort 0", "significance result": "significance result --samples 2"},
         python={"random_state=0)\nprint": "random_state=0, samples=2)\nprint"},
     ),
-    "docs/stability.md": Stage(noisy_and_clean, words={"20": "2 --runs 3"}),
+    "docs/stability.md": Stage(
+        noisy_and_clean, words={"20": "2 --runs 2 --effort 0"}, python={"runs=5": "runs=2"}
+    ),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),
