@@ -80,7 +80,7 @@ def _similarity(U, V, fit, l, q):
 
 
 @given(drawn=references_and_fits(1))
-@examples(150)
+@examples(80)
 def test_the_matches_are_the_best_of_all_one_to_one(drawn):
     U, V, (fit,) = drawn
     match, similarity = match_components(U, V, fit)
@@ -102,7 +102,7 @@ def test_the_matches_are_the_best_of_all_one_to_one(drawn):
 
 
 @given(drawn=references_and_fits())
-@examples(100)
+@examples(60)
 def test_shares_are_those_of_the_runs_that_found_and_saw(drawn):
     U, V, fits = drawn
     found = recurrence(U, V, fits)

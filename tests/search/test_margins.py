@@ -30,7 +30,7 @@ def slow(A, U, V, extra_weight, missing=None, rows=None, columns=None):
 
 @pytest.mark.parametrize("density", [1.0, -1.0], ids=["patterns", "packed"])
 @given(case=starts(), extra_weight=extra_weights)
-@examples(150)
+@examples(80)
 def test_margins_are_those_of_all_subsets(density, case, extra_weight):
     A, missing, U, V = case
     data = BooleanMatrix.from_array(A, missing=missing)
