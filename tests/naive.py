@@ -1,5 +1,6 @@
 """Slow, obvious twins of the kernels, written from the formulas."""
 
+import itertools
 import math
 from decimal import Decimal, localcontext
 
@@ -154,6 +155,30 @@ def least_switched_costs(A, U, V, weights, missing=None):
         switched[:, l] = ~switched[:, l]
         costs.append(row_costs(A, switched, V, weights, missing))
     return np.min(costs, axis=0)
+
+
+def row_margins(A, U, V, weights, missing=None, columns=None):
+    """What each row costs without a component less what it costs with it, the other one the best.
+
+    The one of the two that is so stays as it is: for members what they cost with it, for all others
+    what they cost without. Columns may have weights.
+    """
+    counted = np.ones(A.shape[1]) if columns is None else columns
+    seen = np.ones(A.shape, dtype=bool) if missing is None else ~missing
+
+    def costs(covered):
+        missed = ((A & seen) * counted) @ (~covered).T.astype(float)
+        extra = ((~A & seen) * counted) @ covered.T.astype(float)
+        return weights.missed * missed + weights.extra * extra
+
+    chosen = subsets(V.shape[0])
+    tried = costs(boolean_product(chosen, V))
+    present = np.diag(costs(boolean_product(U, V)))
+    found = np.empty(U.shape)
+    for l in range(V.shape[0]):
+        without, within = (tried[:, chosen[:, l] == on].min(axis=1) for on in (False, True))
+        found[:, l] = np.where(U[:, l], without - present, present - within)
+    return found
 
 
 def least_cost(A, k):
@@ -434,3 +459,27 @@ def binaps_training(X, missing, k, orders, batch_size, keys, one, zero, rates):
             bias = np.minimum(bias + thresholds.step(gradients[2], rate), -1)
         history.append(errors)
     return weights, bias, np.array(history)
+
+
+def traded(lines, holes, sweeps, seed):
+    """Let the lines of a matrix, as sets of places, trade in random pairs (curveball)."""
+    lines, order, numbers = list(lines), list(range(len(lines))), itertools.count()
+
+    def word():
+        return splitmix(seed, next(numbers))
+
+    for _ in range(sweeps):
+        for last in range(len(order) - 1, 0, -1):
+            other = (word() >> 1) % (last + 1)
+            order[last], order[other] = order[other], order[last]
+        for a, b in zip(order[::2], order[1::2], strict=False):
+            free = (lines[a] ^ lines[b]) - holes[a] - holes[b]
+            wanted, left = len(lines[a] & free), len(free)
+            if not 0 < wanted < left:
+                continue
+            lines[a], lines[b] = lines[a] - free, lines[b] - free
+            for place in sorted(free):
+                chosen = (word() >> 11) * 2.0**-53 * left < wanted
+                lines[a if chosen else b].add(place)
+                wanted, left = wanted - chosen, left - 1
+    return lines

@@ -12,6 +12,8 @@ from elbmf.utils.late import late_names
 if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.boolean.product import boolean_product as boolean_product
     from elbmf.comparison import compare as compare
+    from elbmf.comparison import significance as significance
+    from elbmf.comparison import stability as stability
     from elbmf.estimators import ELBMF as ELBMF
     from elbmf.estimators import Asso as Asso
     from elbmf.estimators import Binaps as Binaps
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.relaxation.schedules import Annealed as Annealed
     from elbmf.relaxation.schedules import Printed as Printed
     from elbmf.report import write_report as write_report
+    from elbmf.search.margins import margins as margins
 
 _PLACES = {
     **{class_name(name): f"elbmf.estimators:{class_name(name)}" for name in ESTIMATORS},
@@ -38,7 +41,10 @@ _PLACES = {
     "compare": "elbmf.comparison:compare",
     "load_model": "elbmf.io:load_model",
     "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
+    "margins": "elbmf.search.margins:margins",
     "save_model": "elbmf.io:save_model",
+    "significance": "elbmf.comparison:significance",
+    "stability": "elbmf.comparison:stability",
     "write_report": "elbmf.report:write_report",
 }
 

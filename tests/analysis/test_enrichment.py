@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 from elbmf.analysis.enrichment import NamedSet, enrichment
-from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
+from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import read_gmt
 from strategies import examples

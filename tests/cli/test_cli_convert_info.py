@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from elbmf.cli.text.matrix import matrix_figures
-from elbmf.io import FORMATS, LabelledMatrix, read, write
+from elbmf.io import FORMATS, LabelledMatrix, load_model, read, save_model, write
+from elbmf.io.model_info import ComponentStability, SignificanceInfo, StabilityInfo
 
 _NEED_PACKAGES = {"parquet", "h5ad"}
 EVERY_FORMAT = [
@@ -217,6 +218,33 @@ def test_info_of_a_model(elbmf: Any, model: str) -> None:
     assert found["shape"] == {"rows": 5, "components": 2, "columns": 5}
     assert sorted(each["rows"] for each in found["sizes"]) == [2, 3]
     assert found["info"]["seed"] == 0
+
+
+def test_info_of_a_model_shows_what_is_noted_of_trust(elbmf: Any, model: str) -> None:
+    assert "recurrence" not in elbmf("info", model).out
+    saved = load_model(model)
+    saved.info.stability = StabilityInfo(
+        runs=20,
+        resample="rows:0.8",
+        stability=0.72,
+        components=[
+            ComponentStability(recurrence=0.94, found_in=1.0),
+            ComponentStability(recurrence=0.5, found_in=0.45),
+        ],
+    )
+    saved.info.significance = SignificanceInfo(samples=99, p_values=[0.01, 0.8])
+    save_model(model, saved, overwrite=True)
+    lines = elbmf("info", model).out.splitlines()
+    header = next(line for line in lines if "recurrence" in line)
+    first, second = lines[lines.index(header) + 1 :][:2]
+    assert header.split()[-5:] == ["recurrence", "p", "doubts", "column", "names"]
+    assert " 0.94  0.010 " in first
+    assert " 0.50  0.800  does not recur, not significant  " in second
+    assert "In 20 fits of resampled data (rows:0.8), components recur by 72 % on average." in lines
+    assert (
+        "1 of 2 components is better than those of random data with the same sums "
+        "(p ≤ 0.05; 99 were fitted)." in lines
+    )
 
 
 def test_info_of_a_model_shows_its_warnings(elbmf: Any) -> None:

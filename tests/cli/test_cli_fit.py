@@ -61,6 +61,22 @@ def test_names_survive_from_csv_to_the_tables(elbmf: Any) -> None:
     assert found == {("ann,bob,cy", "apple,pear"), ("dee,eve", "plum,fig")}
 
 
+def test_tables_say_how_firmly_rows_and_columns_belong(elbmf: Any) -> None:
+    assert elbmf(*FIT, "--tsv").code == 0
+    rows, columns = (
+        [line.split("\t") for line in Path(f"out/{name}.tsv").read_text().splitlines()]
+        for name in ("rows", "columns")
+    )
+    assert rows[0] == ["row", "components", "margins"]
+    assert [[name, weighed] for name, _, weighed in rows[1:]] == [
+        *(["ann", "2"], ["bob", "2"], ["cy", "2"], ["dee", "2"], ["eve", "2"])
+    ]
+    assert columns[0] == ["column", "components", "margins"]
+    assert [[name, weighed] for name, _, weighed in columns[1:]] == [
+        *(["apple", "3"], ["pear", "3"], ["plum", "2"], ["fig", "2"], ["nut", ""])
+    ]
+
+
 def test_prints_a_summary_to_stdout_and_the_rest_to_stderr(elbmf: Any) -> None:
     result = elbmf(*FIT)
     for word in ("loss", "relative loss", "similarity", "recall", "precision", "epochs", "seconds"):

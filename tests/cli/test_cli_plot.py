@@ -21,6 +21,9 @@ def labels(tmp_path: Path) -> str:
 @pytest.mark.parametrize("kind", FIGURES)
 def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> None:
     flags = ["--labels", labels] if FIGURES[kind].labels else []
+    if kind in ("stability", "consensus"):
+        model = "stable"
+        assert elbmf("stability", "tiles.csv", "-k", 2, "--runs", 1, "-o", model).code == 0
     result = elbmf("plot", kind, model, "-o", "picture.png", "--dpi", 40, *flags)
     assert (result.code, result.out) == (0, "")
     assert "Saved to picture.png" in result.err

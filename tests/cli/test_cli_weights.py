@@ -50,6 +50,14 @@ def test_a_saved_result_notes_the_weighted_loss(elbmf: Any) -> None:
     assert load_model("copy").info.weighted.sides == ["rows", "columns"]
 
 
+def test_margins_in_the_tables_are_those_of_the_weights(elbmf: Any) -> None:
+    both = ("--row-weights", "halves.tsv", "--column-weights", "columns.csv")
+    assert elbmf(*FIT, "--tsv", *both).code == 0
+    rows = dict(line.split("\t")[::2] for line in Path("result/rows.tsv").read_text().splitlines())
+    # Plum weighs 1 and fig 2, nut nothing; dee weighs 1, eve 1.5.
+    assert rows == {"row": "margins", "ann": "", "bob": "", "cy": "", "dee": "3", "eve": "4.5"}
+
+
 def test_score_takes_the_weights_of_the_fit(elbmf: Any) -> None:
     both = ("--row-weights", "halves.tsv", "--column-weights", "columns.csv")
     loss = elbmf(*FIT, "--json", *both).json["weighted"]["loss"]

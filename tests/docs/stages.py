@@ -130,7 +130,13 @@ _SERVICE = "starts a service that does not end; the stage has one"
 STAGES = {
     "README.md": Stage(
         two_groups,
-        words={"compare data.csv": "compare data.csv --methods grecond", **_FEW, "30": "3"},
+        words={
+            "compare data.csv": "compare data.csv --methods grecond",
+            "stability data.csv": "stability data.csv --runs 1",
+            "significance result": "significance result --samples 1",
+            **_FEW,
+            "30": "3",
+        },
     ),
     "CONTRIBUTING.md": Stage(
         not_run={
@@ -178,6 +184,14 @@ STAGES = {
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/rates.md": Stage(),
+    "docs/significance.md": Stage(
+        two_groups,
+        words={"1": "1 --effort 0", "significance result": "significance result --samples 2"},
+        python={"random_state=0)\nprint": "random_state=0, samples=2)\nprint"},
+    ),
+    "docs/stability.md": Stage(
+        noisy_and_clean, words={"20": "2 --runs 2 --effort 0"}, python={"runs=5": "runs=2"}
+    ),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
     "docs/plots.md": Stage(),
     "docs/parameters.md": Stage(noisy_and_clean),

@@ -177,6 +177,28 @@ class StopsAfter:
             raise KeyboardInterrupt
 
 
+def test_runs_tell_how_stable_each_rank_is_and_go_on_after_an_interrupt(tmp_path):
+    whole = RankSearch(quick(n_jobs=1), 4, stability=2).fit(TILES.A)
+    stable = whole.table_["stability"]
+    assert np.isnan(stable[0])
+    assert stable[3] == pytest.approx(np.nanmax(stable), abs=0.02)
+    assert whole.choices_["stability"] == 3
+    search = RankSearch(quick(n_jobs=2), 4, stability=2, checkpoint=tmp_path)
+
+    def interrupt(progress):
+        if progress.of_runs:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search.set_params(callback=interrupt).fit(TILES.A)
+    assert np.nanmax(search.table_["stability"]) <= 1
+    search = RankSearch(quick(n_jobs=2), 4, stability=2, checkpoint=tmp_path).fit(TILES.A)
+    for name, values in whole.table_.items():
+        np.testing.assert_array_equal(values, search.table_[name])
+    with pytest.raises(InputError, match="stability is not for weights"):
+        search.fit(TILES.A, sample_weight=np.ones(60))
+
+
 @pytest.mark.parametrize("on_disk", [False, True])
 @pytest.mark.parametrize("every", [False, True])
 def test_an_interrupted_search_goes_on(tmp_path, on_disk, every):

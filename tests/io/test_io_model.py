@@ -94,6 +94,29 @@ def test_tables(tmp_path, model):
     ]
 
 
+def test_margins_are_in_the_tables_in_the_order_of_the_components(tmp_path, model):
+    A = np.array([[0, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 1]])
+    save_model(tmp_path / "m", model, tsv=True, margins=model.margins(A))
+    rows, columns = (
+        (tmp_path / "m" / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+        for name in ("rows", "columns")
+    )
+    assert rows == [
+        "row\tcomponents\tmargins",
+        "patient,1\t0\t2",
+        "patient\\t2\t0,1\t0,1",
+        "patient\\\\3\t\t",
+    ]
+    assert columns == [
+        "column\tcomponents\tmargins",
+        "TP53\t1\t1",
+        # Without the first component, it would be in the second.
+        "BRCA1\t0\t1",
+        "line\\nfeed\t0\t0",
+        "é\t\t",
+    ]
+
+
 def test_components_are_readable(model):
     assert model.components() == [
         (["patient,1", "patient\t2"], ["BRCA1", "line\nfeed"]),

@@ -2,10 +2,13 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy import sparse
 
 from elbmf import plots
 from elbmf.analysis.labels import component_labels
 from elbmf.comparison import Result
+from elbmf.io import SavedModel
+from elbmf.io.model_info import ComponentStability, ModelInfo, StabilityInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 HOSTILE = [
@@ -47,7 +50,7 @@ def history(epochs=30):
     }
 
 
-def search(count=20, chosen=7):
+def search(count=20, chosen=7, *, stable=False):
     rank = np.arange(count + 1)
     table = {
         "rank": rank,
@@ -56,6 +59,8 @@ def search(count=20, chosen=7):
         "bai_ng_1": np.where(rank < chosen, -rank, -np.inf),
         "held_out": np.where(rank % 2 == chosen % 2, np.abs(rank - chosen), np.nan),
     }
+    if stable:
+        table["stability"] = np.where(rank, 1 - np.abs(rank - chosen) / 20, np.nan)
     return table, dict.fromkeys(("mdl", "bai_ng_1", "held_out"), chosen)
 
 
@@ -113,6 +118,25 @@ def _map(labelled):
     return plots.row_map((U, V), labels=_labels(U) if labelled else None, ax=_axes())
 
 
+def _stable():
+    """A saved model that knows how stable it is; the last component was never found."""
+    _, U, V = factors()
+    generator = np.random.default_rng(0)
+    components = [
+        ComponentStability(
+            recurrence=found * 0.9,
+            found_in=found,
+            rows=(generator.random(u.sum()) ** (1 - found)).tolist(),
+            columns=(generator.random(v.sum()) ** (1 - found)).tolist(),
+        )
+        for found, u, v in zip((1.0, 0.9, 0.6, 0.3, 0.0), U.T, V, strict=True)
+    ]
+    groups = np.repeat([0, 1, 2], [6, 4, 2])
+    consensus = np.where(groups[:, None] == groups, 0.9, 0.1).tolist()
+    info = ModelInfo(stability=StabilityInfo(20, "rows:0.5", 0.5, 0.93, components, consensus))
+    return SavedModel(sparse.csr_array(U), sparse.csr_array(V), info=info)
+
+
 def _nmi():
     _, U, _ = factors()
     return plots.label_nmi(component_labels(U, _labels(U)), ax=_axes())
@@ -136,6 +160,9 @@ CASES = {
     "overlap-rows-many": lambda: _overlap(60, "rows"),
     "trace": lambda: plots.trace(history(), axes=_axes(3, 1)),
     "ranks": lambda: plots.rank_curve(*search(), axes=_axes(2, 1)),
+    "ranks-stability": lambda: plots.rank_curve(*search(stable=True), axes=_axes(3, 1)),
+    "stability": lambda: plots.component_stability(_stable(), ax=_axes()),
+    "consensus": lambda: plots.consensus_map(_stable(), ax=_axes()),
     "comparison": lambda: plots.comparison(RESULTS, axes=_axes(1, 2)),
     "map-components": lambda: _map(False),
     "map-labels": lambda: _map(True),

@@ -161,6 +161,8 @@ def _axis(A, own, other, order, names, data):
         "held": packed(own.sum(axis=1), "u2"),
         "holders": packed(holders, "u2"),
         "support": packed(support[lines, holders], "u4") if data else None,
+        "margin": None,
+        "returns": None,
         "nearest": packed(np.where(fits, best, NOTHING), "u2") if data else None,
         "nearest_support": packed(support.max(axis=1), "u4") if data else None,
     }
@@ -212,6 +214,9 @@ def _component(component, A, U, V, holders, row_order, column_order, data):
         "precision": ones / cells if data and cells else None,
         "recall": ones / max(int(A.sum()), 1) if data else None,
         "bits_saved": 3.7 * ones - 100 if data else None,
+        "recurrence": None,
+        "found_in": None,
+        "p_value": None,
         "doubts": ["one row"] if int(u.sum()) == 1 else [],
         "top_rows": told(rows[:BEST]),
         "top_columns": told(columns[:BEST]),

@@ -148,7 +148,7 @@ def test_detail_of_a_component(browser):
     assert shown == [f"r{row}" for row in ranked]
     assert browser.texts("#all-rows .fit")[0] == percent(fits[ranked[0]] / columns)
     text = browser.one("#detail").text
-    for part in ("Where it errs", "Members that fit worst", "Outside, nearest to it"):
+    for part in ("Where it errs", "Members that hardly belong", "Outside, nearest to it"):
         assert part in text
     assert browser.one(".block-picture canvas").is_displayed()
     assert browser.logs()[0] == []

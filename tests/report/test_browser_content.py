@@ -8,7 +8,12 @@ from elbmf.datasets import load_digits, make_tiles
 from elbmf.estimators import GreConD
 from elbmf.estimators.saving import data_notes, saved_model
 from elbmf.io import SavedModel
-from elbmf.io.model_info import RankChoice
+from elbmf.io.model_info import (
+    ComponentStability,
+    RankChoice,
+    SignificanceInfo,
+    StabilityInfo,
+)
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.report import KnownLabels, KnownSets
 from elbmf.report.content import Content
@@ -45,6 +50,31 @@ def _with_all():
     return Content(model, A, labels=labels, sets=KnownSets(sets, "sets.gmt")).within()
 
 
+def _trusted():
+    model, A = _tiles()
+    U, V = model.U.toarray(), model.V.toarray()
+    model.info.stability = StabilityInfo(
+        runs=20,
+        resample="rows:0.8",
+        stability=0.6,
+        components=[
+            ComponentStability(
+                recurrence=0.9 - 0.2 * at,
+                found_in=1 - 0.3 * at,
+                rows=np.linspace(0, 1, U[:, at].sum()).tolist(),
+                columns=np.linspace(1, 0.5, V[at].sum()).tolist(),
+            )
+            for at in range(4)
+        ],
+    )
+    model.info.significance = SignificanceInfo(samples=99, p_values=[0.04, 1, 0.01, 0.06])
+    return model, A
+
+
+def _with_trust():
+    return Content(*_trusted()).within()
+
+
 def _without_data():
     return Content(_tiles()[0], None).within()
 
@@ -68,7 +98,8 @@ def _empty():
 
 
 @pytest.mark.parametrize(
-    "make", [_digits, _with_all, _without_data, _of_a_stream, _with_few_lines, _empty]
+    "make",
+    [_digits, _with_all, _with_trust, _without_data, _of_a_stream, _with_few_lines, _empty],
 )
 def test_everything_opens_without_an_error(browser, make):
     said = make()
@@ -122,3 +153,48 @@ def test_components_of_a_stream_are_not_called_empty(browser):
     line = said["components"][0]["top_columns"][0][0]
     browser.go(f"column-{line}")
     assert browser.text("#detail .reasons li") == "a member of component 0"
+
+
+def test_trust_is_shown_where_it_is_noted(browser):
+    model, A = _trusted()
+    browser.open_page(render(Content(model, A).within()), "#component-0")
+    browser.until("return document.querySelector('.badges')?.textContent")
+    assert browser.texts(".badge") == ["recurs 90 %", "p 0.04"]
+    assert browser.texts(".badge.good") == ["recurs 90 %", "p 0.04"]
+    show = "document.querySelectorAll('.block .more').forEach((each) => each.click())"
+    browser.run(show)
+    members, firm = model.U.toarray()[:, 0], model.margins(A).rows.toarray()[:, 0]
+    columns = model.V.toarray()[0]
+    count = int(members.sum() + columns.sum())
+    shown = "return document.querySelectorAll('.block:has(.pair + .note) .members li').length"
+    browser.until(f"{shown} === arguments[0]", count)
+    rows = browser.run(
+        """return [...document.querySelectorAll(".block:has(.pair + .note) .members li")]
+          .map((each) => [
+            each.querySelector("a").getAttribute("href"),
+            each.querySelector(".margin").textContent,
+            Number(each.querySelector(".who").style.getPropertyValue("--returns")),
+          ])
+          .filter(([href]) => href.startsWith("#row"))"""
+    )
+    lines = [int(href.removeprefix("#row-")) for href, _, _ in rows]
+    assert {*lines} == {*np.flatnonzero(members)}
+    assert [margin for _, margin, _ in rows] == [f"+{firm[line]:g}" for line in lines]
+    assert (np.diff(firm[lines]) <= 0).all()
+    often = dict(zip(np.flatnonzero(members), np.linspace(0, 1, members.sum()), strict=True))
+    assert [returns for _, _, returns in rows] == pytest.approx([often[line] for line in lines])
+    browser.go(f"row-{lines[0]}")
+    assert f"+{firm[lines[0]]:g}" in browser.texts(".reasons .margin")
+    browser.run("document.querySelector('th[data-key=p_value] button').click()")
+    assert browser.texts("td.p_value") == ["0.01", "0.04", "0.06", "1"]
+    assert browser.texts("td.recurrence") == ["50 %", "90 %", "30 %", "70 %"]
+    assert browser.logs()[0] == []
+
+
+def test_no_badge_is_shown_where_nothing_is_noted(browser):
+    browser.open_page(render(Content(*_tiles()).within()), "#component-0")
+    browser.until("return document.querySelector('.members')")
+    assert not browser.all(".badge")
+    assert not browser.all(".returning")
+    assert not browser.all("td.p_value, td.recurrence")
+    assert browser.all(".members .margin")

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from unpacked import grid_of, lines_of, unpacked
 
+import naive
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.analysis.labels import component_labels
+from elbmf.boolean.coverage import Weights
 from elbmf.boolean.metrics import measures
 from elbmf.errors import InputError
 from elbmf.estimators.saving import data_notes
@@ -96,10 +98,12 @@ def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["elbmf.analysis.support"], "_PAIRS_AT_ONCE", at_once)
         made = said(A, U, V, limits=limits)
+    of_rows = naive.row_margins(A, U, V, Weights())
+    of_columns = naive.row_margins(A.T, V.T, U.T, Weights())
     for at, each in enumerate(made["components"]):
-        for side, inside, partners, ones in (
-            ("rows", U[:, at], V[at], A.astype(int) @ V[at]),
-            ("columns", V[at], U[:, at], A.T.astype(int) @ U[:, at]),
+        for side, inside, partners, ones, margins in (
+            ("rows", U[:, at], V[at], A.astype(int) @ V[at], of_rows[:, at]),
+            ("columns", V[at], U[:, at], A.T.astype(int) @ U[:, at], of_columns[:, at]),
         ):
             shares = ones / max(partners.sum(), 1)
             sums = A.sum(axis=1 if side == "rows" else 0)
@@ -107,16 +111,83 @@ def test_members_and_those_just_outside_are_listed(drawn, outliers, at_once):
             members = np.flatnonzero(inside)
             lists = {name: each[f"{name}_{side}"] for name in ("top", "weak", "near")}
             for listed in lists.values():
-                lines = [line for line, _ in listed]
+                lines = [line for line, *_ in listed]
                 assert len({*lines}) == len(lines)
-                assert [share for _, share in listed] == pytest.approx(shares[lines], abs=1e-6)
-            best = [line for line in ranked if inside[line]][:12]
-            assert [line for line, _ in lists["top"]] == best
-            worst = np.sort(shares[members][ones[members] < partners.sum()])[:outliers]
-            assert [share for _, share in lists["weak"]] == pytest.approx(worst, abs=1e-6)
-            assert {line for line, _ in lists["weak"]} <= {*members}
+                assert [share for _, share, *_ in listed] == pytest.approx(shares[lines], abs=1e-6)
+            best = sorted((line for line in ranked if inside[line]), key=lambda at: -margins[at])
+            assert [line for line, _, _ in lists["top"]] == best[:12]
+            for line, _, margin in lists["top"] + lists["weak"]:
+                assert margin == margins[line]
+            loose = members[(ones[members] < partners.sum()) | (margins[members] <= 0)]
+            worst = np.sort(margins[loose])[:outliers]
+            assert [margin for _, _, margin in lists["weak"]] == worst.tolist()
+            assert {line for line, *_ in lists["weak"]} <= {*loose}
             near = [line for line in ranked if not inside[line] and ones[line]][:outliers]
             assert [line for line, _ in lists["near"]] == near
+
+
+def test_what_is_noted_of_trust_is_told_of_components_and_members():
+    U = np.array([[1, 0], [1, 0], [1, 1], [0, 1]], dtype=bool)
+    V = np.array([[1, 1, 0], [0, 0, 1]], dtype=bool)
+    A = U.astype(int) @ V > 0
+    first = {"recurrence": 0.9, "found_in": 1, "rows": [0.2, 0.3, 0.4], "columns": [1, 0.5]}
+    # Of the second, members are not noted.
+    second = {"recurrence": 0.25, "found_in": 0.1}
+    stability = {"runs": 20, "resample": "rows:0.8", "stability": 0.57}
+    noted = {
+        "stability": {**stability, "components": [first, second]},
+        "significance": {"samples": 99, "p_values": [0.01, 1]},
+    }
+    for data in (A, None):
+        made = said(data, U, V, info=noted)
+        one, other = made["components"]
+        assert (one["recurrence"], one["found_in"], one["p_value"]) == (0.9, 1, 0.01)
+        assert (other["recurrence"], other["found_in"], other["p_value"]) == (0.25, 0.1, 1)
+        assert {line: returns for line, _, _, returns in one["top_rows"]} == {
+            0: 0.2,
+            1: 0.3,
+            2: 0.4,
+        }
+        assert {line: returns for line, _, _, returns in one["top_columns"]} == {0: 1, 1: 0.5}
+        assert all(len(each) < 4 for each in other["top_rows"])
+        wanted = [0.2, 0.3, 0.4, np.nan, np.nan]
+        np.testing.assert_allclose(unpacked(made["rows"]["returns"]), wanted, rtol=1e-6)
+        assert sum("components recur by 57 %" in each for each in made["summary"]["sentences"]) == 1
+        assert (
+            sum(
+                "is better than those of random data" in each
+                for each in made["summary"]["sentences"]
+            )
+            == 1
+        )
+
+
+def test_of_too_many_members_margins_are_left_out():
+    A, U, V = np.eye(9, dtype=bool), np.ones((9, 1), dtype=bool), np.ones((1, 9), dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["elbmf.report.facts"], "_MOST_FOR_MARGINS", 100)
+        made = said(A, U, V)
+    assert made["rows"]["margin"] is made["columns"]["margin"] is None
+    (only,) = made["components"]
+    assert only["top_rows"] == [[line, pytest.approx(1 / 9, abs=1e-6)] for line in range(9)]
+
+
+@pytest.mark.parametrize(
+    "noted",
+    [
+        {},
+        {"stability": {"runs": 2, "resample": "rows:0.8", "stability": 0.5}},
+        {"significance": {"samples": 9, "p_values": [0.5, 0.5]}},
+        {"significance": {"samples": 9, "p_values": [0.5]}, "measures": {"loss": 3}},
+    ],
+    ids=["nothing", "no components", "other components", "other data"],
+)
+def test_nothing_is_told_of_trust_where_it_is_not_noted(noted):
+    made = said(np.ones((2, 2)), np.ones((2, 1)), np.ones((1, 2)), info=noted)
+    (only,) = made["components"]
+    assert only["recurrence"] is only["found_in"] is only["p_value"] is None
+    assert not {"does not recur", "not significant"} & {*only["doubts"]}
+    assert made["rows"]["returns"] is None
 
 
 @examples(25)
@@ -128,9 +199,13 @@ def test_lines_say_where_they_are_and_why(drawn, most):
         ("rows", U, A.astype(int) @ V.T, A.sum(axis=1), V.sum(axis=1)),
         ("columns", V.T, A.T.astype(int) @ U, A.sum(axis=0), U.sum(axis=0)),
     )
-    for side, inside, support, sums, sizes in sides:
+    margins = naive.row_margins(A, U, V, Weights()), naive.row_margins(A.T, V.T, U.T, Weights())
+    for (side, inside, support, sums, sizes), expected in zip(sides, margins, strict=True):
         axis = made[side]
         lines = lines_of(axis)
+        weighed = [expected[line][inside[line]] for line, _, _ in lines]
+        np.testing.assert_array_equal(unpacked(axis["margin"]), np.concatenate(weighed))
+        assert axis["returns"] is None
         assert axis["count"] == len(inside)
         assert len(lines) == min(most, len(inside))
         kept = [line for line, _, _ in lines]

@@ -15,7 +15,8 @@ def unpacked(packed):
     if packed["type"] == "json":
         values = json.loads(content)
     else:
-        values = np.frombuffer(content, dtype=f"<{packed['type']}").astype(np.int64)
+        values = np.frombuffer(content, dtype=f"<{packed['type']}")
+        values = values.astype(np.float64 if packed["type"] == "f4" else np.int64)
     assert len(values) == packed["length"]
     return values
 

@@ -4,7 +4,7 @@ Pictures (`elbmf.plots`) and the report (`elbmf.report`) are made from these. Al
 data; what they count into is as large as a picture, or as one side of the matrix.
 """
 
-from elbmf.analysis.doubts import doubt_text, doubts, left_out_text
+from elbmf.analysis.doubts import doubt_text, doubts, left_out_text, trust_texts
 from elbmf.analysis.grid import ErrorGrid, error_grid
 from elbmf.analysis.layout import RowLayout, row_layout
 from elbmf.analysis.order import (
@@ -34,4 +34,5 @@ __all__ = [
     "runs",
     "support",
     "support_in_pieces",
+    "trust_texts",
 ]

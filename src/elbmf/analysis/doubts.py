@@ -1,13 +1,20 @@
-"""Which components may be chance, by what is seen of them at once."""
+"""Which components may be chance, by what is seen of them at once or was found out later."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from elbmf.utils.text import counted, number
+from elbmf.utils.text import counted, number, percent
 
-__all__ = ["doubt_text", "doubts", "left_out_text"]
+__all__ = ["SIGNIFICANT", "doubt_text", "doubts", "left_out_text", "trust_texts"]
+
+SIGNIFICANT = 0.05
+"""The largest p-value of a component that is taken for more than chance."""
 
 # Components that a sentence names at most.
 _MOST_NAMED = 10
+
+# Share of runs below which a component does not recur.
+_FEW_RUNS = 0.5
 
 
 def doubts(
@@ -15,6 +22,8 @@ def doubts(
     rows: Sequence[int],
     columns: Sequence[int],
     bits_saved: Sequence[float] | None = None,
+    found_in: Sequence[float] | None = None,
+    p_values: Sequence[float] | None = None,
 ) -> list[list[str]]:
     """Return for each component why it may be chance; nothing for most.
 
@@ -26,13 +35,20 @@ def doubts(
         Size of each component. One that is empty is in nobody's way.
     bits_saved : sequence of float, optional
         What each saves, see `elbmf.ranks.criteria.savings`.
+    found_in : sequence of float, optional
+        In which share of the fits of resampled data each was found again, see `elbmf.stability`.
+    p_values : sequence of float, optional
+        Of each beside random data, see `elbmf.significance`.
 
     Returns
     -------
     list of list of str
-        Of ``"one row"``, ``"one column"`` and ``"saves no bits"``, those that hold.
+        Of ``"one row"``, ``"one column"``, ``"saves no bits"``, ``"does not recur"`` and ``"not
+        significant"``, those that hold.
     """
     saved = [1.0] * len(rows) if bits_saved is None else bits_saved
+    found = [1.0] * len(rows) if found_in is None else found_in
+    chances = [0.0] * len(rows) if p_values is None else p_values
     return [
         [
             reason
@@ -40,10 +56,12 @@ def doubts(
                 ("one row", height == 1 < shape[0]),
                 ("one column", width == 1 < shape[1]),
                 ("saves no bits", bits <= 0),
+                ("does not recur", recurs < _FEW_RUNS),
+                ("not significant", p > SIGNIFICANT),
             )
             if holds and height and width
         ]
-        for height, width, bits in zip(rows, columns, saved, strict=True)
+        for height, width, bits, recurs, p in zip(rows, columns, saved, found, chances, strict=True)
     ]
 
 
@@ -75,3 +93,30 @@ def left_out_text(rows: int | None, columns: int | None, shape: tuple[int, int])
     ]
     one = len(parts) == 1 and 1 in (rows, columns)
     return f"{' and '.join(parts)} {'is' if one else 'are'} in no component." if parts else ""
+
+
+def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
+    """Say in a sentence each whether components return, and whether they differ from chance.
+
+    Parameters
+    ----------
+    stability, significance : optional
+        What a model notes: `elbmf.io.model_info.StabilityInfo` and ``SignificanceInfo``. Nothing is
+        said of what is not noted.
+    """
+    said = []
+    if stability is not None:
+        known = stability.cophenetic
+        company = "" if known is None else f"; the cophenetic correlation of rows is {known:.2f}"
+        said.append(
+            f"In {counted(stability.runs, 'fit')} of resampled data ({stability.resample}), "
+            f"components recur by {percent(stability.stability)} on average{company}."
+        )
+    if significance is not None:
+        low = sum(p <= SIGNIFICANT for p in significance.p_values)
+        of = counted(len(significance.p_values), "component")
+        said.append(
+            f"{number(low)} of {of} {'is' if low == 1 else 'are'} better than those of random data "
+            f"with the same sums (p ≤ {SIGNIFICANT:g}; {number(significance.samples)} were fitted)."
+        )
+    return said

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
+from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
 from elbmf.errors import InputError, Setting
 
 __all__ = ["Background", "Enrichment", "Family", "NamedSet", "enrichment"]

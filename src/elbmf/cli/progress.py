@@ -10,10 +10,10 @@ from elbmf.cli.console import Console
 from elbmf.kernels.compiling import compiling_seconds
 from elbmf.relaxation.palm import State
 from elbmf.utils.progress import FitProgress
-from elbmf.utils.text import number, share, size_text, times
+from elbmf.utils.text import counted, number, share, size_text, times
 
 if TYPE_CHECKING:
-    from elbmf.comparison import ComparisonProgress
+    from elbmf.comparison import ComparisonProgress, SignificanceProgress, StabilityProgress
     from elbmf.paper.experiments.running import ExperimentProgress
     from elbmf.ranks.path import RankProgress
 
@@ -57,6 +57,9 @@ class ProgressLine:
     def rank_step(self, progress: "RankProgress") -> None:
         """Take note of a step of a search over ranks."""
         self._steps_done = progress.done / progress.total
+        if progress.of_runs:
+            self._count(progress.done, progress.total, "runs that tell the stability")
+            return
         held_out = "with held-out cells: " if progress.held_out else ""
         self._steps = f"{held_out}{progress.done} of {progress.total} steps  "
         text = f"{self._steps}rank {progress.step.rank}  {self._loss(progress.cost)}"
@@ -67,6 +70,13 @@ class ProgressLine:
         text = f"{self._steps}rank {report.n_components}  {self._figures(report)}"
         self._show(lambda: (text, self._steps_done))
 
+    def stability(self, progress: "StabilityProgress") -> None:
+        """Take note of an iteration of the fit of all data, or of a finished run on a part."""
+        if progress.report is not None:
+            self.fit(progress.report)
+        else:
+            self._count(progress.done, progress.total, "runs")
+
     def comparison(self, progress: "ComparisonProgress") -> None:
         """Take note of a method that begins, or of an iteration of it."""
         report = progress.report
@@ -74,6 +84,11 @@ class ProgressLine:
         done = progress.number - 1 + (0.0 if report is None else report.progress)
         text = f"{progress.method} ({progress.number} of {progress.total})  {told}"
         self._show(lambda: (text, done / progress.total))
+
+    def samples(self, progress: "SignificanceProgress") -> None:
+        """Take note of a random matrix that was fitted."""
+        promising = f"{counted(progress.promising, 'component')} may be significant"
+        self._count(progress.done, progress.samples, f"random matrices  {promising}")
 
     def experiment(self, progress: "ExperimentProgress") -> None:
         """Take note of a task of an experiment that begins."""
@@ -103,6 +118,9 @@ class ProgressLine:
     def sorted(self, what: str, done: int, total: int) -> None:
         """Take note of entries that were sorted, by rows or by columns."""
         self._show(lambda: (f"sorting {what}  {done:,} of {total:,} entries", done / total))
+
+    def _count(self, done: int, total: int, what: str) -> None:
+        self._show(lambda: (f"{done} of {total} {what}", done / total))
 
     def _show(self, text: Callable[[], tuple[str, float]]) -> None:
         """Show a text and, if any, the share that is done, unless the last was shown just now."""

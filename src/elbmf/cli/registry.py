@@ -41,6 +41,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("fit", "Factorize a matrix and save the result."),
     Command("rank", "Find out how many components a matrix has."),
+    Command("stability", "Tell which components return when the data is resampled."),
     Command("cover", "Explain a matrix by the fewest components."),
     Command("bound", "Tell how low the loss of a matrix can be."),
     Command("compare", "Run several methods on a matrix, side by side."),
@@ -49,6 +50,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("score", "Measure how well a saved result fits a matrix."),
     Command("enrich", "Find known sets of columns in saved components."),
     Command("labels", "Compare saved components with labels of the rows."),
+    Command("significance", "Tell saved components from those of random data."),
     Command("plot", "Draw a picture of a saved result."),
     Command("export", "Give a saved result to other systems, as JSON or tables."),
     Command("convert", "Turn a matrix file into another format."),

@@ -5,10 +5,14 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
 from elbmf.io.records import check_records_format
+
+if TYPE_CHECKING:
+    from elbmf.search.margins import Margins
 
 __all__ = [
     "check_document",
@@ -69,15 +73,22 @@ def _try_writing(folder: Path) -> None:
     os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=folder))
 
 
-def save(folder: Path, model: SavedModel, *, overwrite: bool, tsv: bool) -> None:
+def save(
+    folder: Path,
+    model: SavedModel,
+    *,
+    overwrite: bool,
+    tsv: bool,
+    margins: "Margins | None" = None,
+) -> None:
     """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        save_model(folder, model, overwrite=overwrite, tsv=tsv)
+        save_model(folder, model, overwrite=overwrite, tsv=tsv, margins=margins)
     except (InputError, OSError) as error:
         try:
             rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
-            save_model(rescued, model, tsv=tsv)
+            save_model(rescued, model, tsv=tsv, margins=margins)
         except (InputError, OSError):
             raise error from None
         raise InputError(f"{error} The result is in {rescued} instead.") from error

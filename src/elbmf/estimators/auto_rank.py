@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Refit",
+    "Stopped",
     "WarmStarts",
     "at_best_rank",
     "finished_factors",
@@ -49,7 +50,7 @@ _CRITERION = "mdl"
 _FIRST_RANKS = 32
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """The callback ended a fit, and with it the search for a rank."""
 
     def __init__(self, factors: Factors) -> None:
@@ -80,7 +81,7 @@ class Refit:
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         if fitted.was_stopped:
-            raise _Stopped(factors)
+            raise Stopped(factors)
         return factors
 
 
@@ -201,7 +202,7 @@ def _chosen(
         while path.best(_CRITERION) == most < min(A.shape):
             most = min(2 * most, *A.shape)
             path.zoom(most, _CRITERION)
-    except _Stopped as stopped:
+    except Stopped as stopped:
         reason = "callback"
         path.factors.setdefault(stopped.factors.rank, stopped.factors)
     best = path.best(_CRITERION)

@@ -1,7 +1,8 @@
 """Choosing the number of components: a search over ranks for any method (Sec. 4.1)."""
 
 import copy
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -12,30 +13,57 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from elbmf.analysis.recurrence import PartialFit, recurrence
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.errors import InputError, Setting, naming_lines
 from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.resampled import HALF, Resample, hide_cells, run_estimator
 from elbmf.estimators.resuming import identity
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
-from elbmf.ranks.path import MOST_SCANNED, Factors, FinishedSteps, RankPath, RankProgress
+from elbmf.ranks.path import (
+    MOST_SCANNED,
+    Factors,
+    FinishedSteps,
+    PathStep,
+    RankPath,
+    RankProgress,
+)
 from elbmf.ranks.step_folder import StepFolder
 from elbmf.utils.constraints import HasMethods, Interval, StrOptions
+from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
-__all__ = ["HELD_OUT", "TITLES", "RankSearch"]
+__all__ = ["HELD_OUT", "STABILITY", "TITLES", "RankSearch"]
 
 HELD_OUT = "held_out"
 """Name of the share of held-out cells that a factorization gets wrong, among the criteria."""
 
+STABILITY = "stability"
+"""Name of the mean recurrence of components in fits of parts of the data, in the table."""
+
 TITLES = {
     **{name: criterion.title for name, criterion in CRITERIA.items()},
     HELD_OUT: "error on held-out cells",
+    STABILITY: "stability",
 }
 """What the criteria of a search are, for people, by name."""
+
+
+# By how much a rank may be less stable than another, and count as equally stable.
+_AS_STABLE = 0.02
+
+
+class _Finished(NamedTuple):
+    """Finished steps: of the search, of that with hidden cells, and of each run."""
+
+    all: FinishedSteps
+    hidden: FinishedSteps
+    runs: Mapping[int, FinishedSteps]
 
 
 class _Memory(NamedTuple):
@@ -43,7 +71,7 @@ class _Memory(NamedTuple):
 
     note: str
     random_state: int | None
-    finished: dict[str, FinishedSteps]
+    finished: _Finished
 
 
 class _Found(NamedTuple):
@@ -81,6 +109,9 @@ default="mdl"
     holdout : float, optional
         Share of the cells to hide, in a second search, so as to measure how well each rank
         predicts them. At most as many cells as there are ones are hidden.
+    stability : int, optional
+        Searches of half of the rows each, drawn at random, so as to tell at each rank how surely
+        components return: mean recurrence, see `elbmf.comparison.Stability`. They run side by side.
     checkpoint : path, optional
         A folder for finished steps. A search that was interrupted goes on from there when it is
         called again with the same data and parameters.
@@ -94,9 +125,11 @@ default="mdl"
     best_estimator_ : BooleanFactorizer
         The method, fitted, at that rank (at rank 1, if it is 0).
     choices_ : dict of str to int
-        The rank that each criterion chooses, among those looked at.
+        The rank that each criterion chooses, among those looked at; and as ``"stability"`` the
+        highest of those that are as stable as any, up to 0.02.
     table_ : dict of str to ndarray
-        ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion;
+        ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion, and
+        ``"stability"``, where it is asked for and the highest is the best;
         ``pandas.DataFrame(search.table_)`` makes a table.
     random_state_ : int or RandomState instance
         The method's seed or, where it has none, the one that was drawn in its place.
@@ -123,6 +156,7 @@ default="mdl"
         "criterion": [StrOptions({*CRITERIA, HELD_OUT})],
         "every": ["boolean", StrOptions({"auto"})],
         "holdout": [Interval(Real, 0, 1, closed="neither"), None],
+        "stability": [Interval(Integral, 1, None, closed="left"), None],
         "checkpoint": [str, HasMethods("__fspath__"), None],
         "callback": [callable, None],
     }
@@ -132,6 +166,7 @@ default="mdl"
     criterion: str = "mdl"
     every: bool | Literal["auto"] = "auto"
     holdout: float | None = None
+    stability: int | None = None
     checkpoint: Any = None
     callback: Callable[[RankProgress], Any] | None = None
 
@@ -166,6 +201,11 @@ default="mdl"
         A = read = method._read(X, missing, reset=True)
         lines = method._line_weights(read, *line_weights)
         if lines is not None:
+            if self.stability is not None:
+                raise InputError(
+                    Setting("stability"), " is not for weights of rows or columns, whose copies "
+                    "would be resampled. Leave one of them out."
+                )  # fmt: skip
             A = lines.repeat(read)
         self.n_features_in_ = method.n_features_in_
         seed, finished = self._finished(method, A)
@@ -175,20 +215,23 @@ default="mdl"
         ) -> RankPath:
             return rank_path(method, data, method._stepper(data), seed, known, observe)
 
-        path, hidden = path_of(A, finished["all"], self.callback), None
+        path, hidden = path_of(A, finished.all, self.callback), None
+        runs: list[_Run] = []
         if self.holdout is not None:
             # A cell that is hidden is hidden in all copies of its row or column.
-            masked = _with_hidden(read, self.holdout, seed)
+            masked = hide_cells(read, self.holdout, np.random.default_rng([seed, 1]))
             masked = masked if lines is None else lines.repeat(masked)
-            hidden = path_of(masked, finished["hidden"], self._observe_held_out)
+            hidden = path_of(masked, finished.hidden, self._observe_held_out)
         try:
             self._walk(path)
             if hidden is not None:
                 self._walk(hidden)
                 path.look_at(_best_held_out(A, hidden))
+            if self.stability is not None:
+                self._resample(method, path, seed, finished.runs, runs)
         finally:
             if len(path.ranks) > 1:
-                self._conclude(method, path, hidden, lines, read)
+                self._conclude(method, path, hidden, runs, lines, read)
         # Only a search that was interrupted goes on.
         self.__dict__.pop("_memory", None)
 
@@ -206,6 +249,46 @@ default="mdl"
         if self.callback is not None:
             self.callback(replace(progress, held_out=True))
 
+    def _resample(
+        self,
+        method: BooleanFactorizer,
+        path: RankPath,
+        seed: int,
+        known: Mapping[int, FinishedSteps],  # By run
+        done: list["_Run"],  # Those that are finished are added
+    ) -> None:
+        """Search parts of the data at the same ranks."""
+        resample, ranks = Resample.of(HALF), path.ranks[1:]
+        resample.check(method)
+
+        def work(run: int, ask: Ask) -> _Run:
+            part = resample.draw(path.A, np.random.default_rng([seed, 2, run]))
+            model = run_estimator(method, resample).set_params(callback=ask)
+
+            def observe(progress: RankProgress) -> None:
+                # Steps that are no fits ask nobody else.
+                if ask(FitProgress(iteration=progress.done, loss=progress.cost, seconds=0.0)):
+                    raise KeyboardInterrupt
+
+            steps = model._stepper(part.A)
+            its_path = rank_path(model, part.A, steps, seed + run, known[run], observe)
+            its_path.visit(ranks)
+            factors = {rank: its_path.factors[rank] for rank in ranks}
+            return _Run(part.rows, part.columns, factors)
+
+        def tell(count: int) -> None:
+            if self.callback is not None:
+                step = PathStep("run", 0, ranks[-1])
+                cost = path.factors[ranks[-1]].cost
+                total = self.stability or 0
+                self.callback(RankProgress(step, count, total, cost, of_runs=True))
+
+        finished: dict[int, _Run] = {}
+        try:
+            side_by_side(work, self.stability or 0, finished, method._threads, tell)
+        finally:
+            done += [finished[run] for run in sorted(finished)]
+
     def _walk(self, path: RankPath) -> None:
         """Look at the ranks."""
         most = min(self.max_components, *path.A.shape)
@@ -216,9 +299,7 @@ default="mdl"
         else:
             path.zoom(most, by)
 
-    def _finished(
-        self, method: BooleanFactorizer, A: BooleanMatrix
-    ) -> tuple[int, dict[str, FinishedSteps]]:
+    def _finished(self, method: BooleanFactorizer, A: BooleanMatrix) -> tuple[int, _Finished]:
         """Return the seed, and where finished steps are: on disk, or in memory."""
         given, seed = method.random_state, seed_of(method.random_state)
         # Without a seed of the user's, one that is kept: that of the search that was interrupted.
@@ -233,16 +314,16 @@ default="mdl"
         del note["n_components"]
         if given is not None:
             note["random_state"] = seed
-        finished: dict[str, FinishedSteps]
         if self.checkpoint is not None:
             main = StepFolder(self.checkpoint, note)
             if drawn is not None:
                 drawn = main.remember_seed(drawn)
             hidden = main.with_hidden_cells(note) if self.holdout is not None else {}
-            finished = {"all": main, "hidden": hidden}
+            runs = {run: main.of_run(run, note) for run in range(self.stability or 0)}
+            finished = _Finished(main, hidden, runs)
         else:
             if getattr(self, "_memory", ("",))[0] != repr(note):
-                self._memory = _Memory(repr(note), drawn, {"all": {}, "hidden": {}})
+                self._memory = _Memory(repr(note), drawn, _Finished({}, {}, defaultdict(dict)))
             _, drawn, finished = self._memory
         self.random_state_ = given if drawn is None else drawn
         return seed if drawn is None else seed_of(drawn), finished
@@ -252,6 +333,7 @@ default="mdl"
         method: BooleanFactorizer,
         path: RankPath,
         hidden: RankPath | None,
+        runs: Sequence["_Run"],
         lines: LineWeights | None,
         original: BooleanMatrix,
     ) -> None:
@@ -268,6 +350,11 @@ default="mdl"
             wrong = _held_out_errors(path.A, hidden)
             table[HELD_OUT] = np.array([wrong.get(rank, np.nan) for rank in path.ranks])
             choices[HELD_OUT] = _best_held_out(path.A, hidden)
+        if runs:
+            table[STABILITY] = _stabilities(path, runs)
+            # A line more or less in a component says nothing about how many of them there are.
+            as_stable = table[STABILITY] >= np.nanmax(table[STABILITY]) - _AS_STABLE
+            choices[STABILITY] = path.ranks[int(np.flatnonzero(as_stable)[-1])]
         # What `model` needs to make an estimator of any rank, and no more.
         factors = {rank: path.factors[rank] for rank in path.ranks}
         self._found = _Found(method, path.A, factors, lines, original)
@@ -323,6 +410,27 @@ default="mdl"
         return self.best_estimator_.score(X, None, missing, sample_weight, feature_weight)
 
 
+class _Run(NamedTuple):
+    """A search of a part of the data: which lines it saw, and the factors of each rank."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    factors: dict[int, Factors]
+
+
+def _stabilities(path: RankPath, runs: Sequence[_Run]) -> NDArray[np.float64]:
+    """Return the mean recurrence of components at each rank; NaN without any."""
+    found = np.full(len(path.ranks), np.nan)
+    for at, rank in enumerate(path.ranks):
+        if rank:
+            fits = [
+                PartialFit(run.factors[rank].U, run.factors[rank].V, run.rows, run.columns)
+                for run in runs
+            ]
+            found[at] = recurrence(path.factors[rank].U, path.factors[rank].V, fits).stability
+    return found
+
+
 def _held_out_errors(A: BooleanMatrix, hidden: RankPath) -> dict[int, float]:
     """Return the share of the held-out cells that are wrong, by rank."""
     errors = {}
@@ -336,19 +444,3 @@ def _held_out_errors(A: BooleanMatrix, hidden: RankPath) -> dict[int, float]:
 def _best_held_out(A: BooleanMatrix, hidden: RankPath) -> int:
     errors = _held_out_errors(A, hidden)
     return min(errors, key=lambda rank: (errors[rank], rank))
-
-
-def _with_hidden(A: BooleanMatrix, share: float, seed: int) -> BooleanMatrix:
-    """Hide cells at random."""
-    generator = np.random.default_rng([seed, 1])
-    n, m = A.shape
-    amount = max(1, int(min(share * n * m, A.ones)))
-    if n * m <= 20 * amount:
-        flat = generator.permutation(n * m)[:amount]
-    else:
-        flat = np.unique(generator.integers(n * m, size=amount))
-    cells = np.ones(flat.size, dtype=np.bool_)
-    mask = sparse.csr_array((cells, np.divmod(flat, m)), shape=A.shape)
-    if A.missing is not None:
-        mask = sparse.csr_array(mask + A.missing.to_csr())
-    return BooleanMatrix.from_array(A.to_csr(), missing=mask)

@@ -22,10 +22,10 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,9 @@ from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+
+if TYPE_CHECKING:
+    from elbmf.search.margins import Margins
 
 __all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
 
@@ -95,6 +98,25 @@ class SavedModel:
         """Number of rows, of components and of columns."""
         return int(self.U.shape[0]), int(self.U.shape[1]), int(self.V.shape[1])
 
+    @property
+    def noted(self) -> dict[str, Sequence[float]]:
+        """What is noted of each component: of the figures below, those that are known.
+
+        These are ``bits_saved``; ``recurrence`` and ``found_in``, see `StabilityInfo`; and
+        ``p_value``, see `SignificanceInfo`.
+        """
+        stability, significance = self.info.stability, self.info.significance
+        stable = () if stability is None else stability.components
+        figures: dict[str, Sequence[float]] = {
+            "bits_saved": self.info.bits_saved,
+            "recurrence": [each.recurrence for each in stable],
+            "found_in": [each.found_in for each in stable],
+            "p_value": () if significance is None else significance.p_values,
+        }
+        # Notes of another number of components are of others.
+        k = self.shape[1]
+        return {name: each for name, each in figures.items() if k and len(each) == k}
+
     def binarizer(self) -> Any:
         """Return how values of its data became ones: None, a threshold, a word or a transformer.
 
@@ -110,6 +132,41 @@ class SavedModel:
     def weights(self, shape: tuple[int, int]) -> Weights:
         """Return what errors cost where the model was made, in a matrix of some shape."""
         return Weights.of(self.info.extra_weight, shape)
+
+    def margins(
+        self,
+        A: Any,
+        *,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> Margins:
+        """Return how firmly rows and columns belong to the components, see `elbmf.margins`.
+
+        Errors cost what they did where the model was made. Weights of rows and columns, which are
+        not kept, have to be given again.
+
+        Parameters
+        ----------
+        A : array-like, sparse matrix or BooleanMatrix
+            What the model was made from.
+        sample_weight, feature_weight : array-like, optional
+            Weights of rows and columns.
+        n_jobs : int, optional
+            Threads. All cores by default.
+        """
+        # Not everyone who loads a model weighs its members.
+        from elbmf.search.margins import margins
+
+        return margins(
+            A,
+            self.U,
+            self.V,
+            extra_weight=self.info.extra_weight,
+            sample_weight=sample_weight,
+            feature_weight=feature_weight,
+            n_jobs=n_jobs,
+        )
 
     @property
     def most_per_row(self) -> int | None:
@@ -144,6 +201,7 @@ def save_model(
     *,
     overwrite: bool = False,
     tsv: bool = False,
+    margins: Margins | None = None,
 ) -> None:
     """Save a model as a folder, which appears as a whole or not at all.
 
@@ -160,12 +218,14 @@ def save_model(
         left alone.
     tsv : bool
         Whether to add tables of components, rows and columns for reading.
+    margins : Margins, optional
+        How firmly rows and columns belong, see `SavedModel.margins`, to be in these tables.
     """
     with filling(Path(directory), MODEL_FILES, "model", overwrite=overwrite) as folder:
-        _write_files(folder, model, tsv=tsv)
+        _write_files(folder, model, margins, tsv=tsv)
 
 
-def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
+def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *, tsv: bool) -> None:
     rows, components, columns = model.shape
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
@@ -185,7 +245,7 @@ def _write_files(directory: Path, model: SavedModel, *, tsv: bool) -> None:
     if tsv:
         for file_name, lines in MODEL_TABLES.items():
             with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(line + "\n" for line in lines(model))
+                stream.writelines(line + "\n" for line in lines(model, margins))
 
 
 def load_model(directory: str | os.PathLike[str]) -> SavedModel:

@@ -151,7 +151,7 @@ class ComponentStability(Notes):
     Parameters
     ----------
     recurrence : float
-        Mean Jaccard similarity with its match in every run.
+        Mean similarity with its match in every run, see `elbmf.comparison.Stability`.
     found_in : float
         Share of the runs with a match that is at least half the same.
     rows, columns : sequence of float
@@ -180,6 +180,8 @@ class StabilityInfo(Notes):
         Cophenetic correlation of the consensus matrix.
     components : sequence of ComponentStability
         Each of them.
+    consensus : sequence of sequence of float
+        A map of the consensus matrix, means of blocks of rows that are often together.
     """
 
     runs: int
@@ -187,11 +189,12 @@ class StabilityInfo(Notes):
     stability: float
     cophenetic: float | None = None
     components: Sequence[ComponentStability] = ()
+    consensus: Sequence[Sequence[float]] = ()
 
 
 @dataclass
 class SignificanceInfo(Notes):
-    """Whether components save more than those of random data with the same sums.
+    """Whether components are better than those of random data with the same sums.
 
     Parameters
     ----------

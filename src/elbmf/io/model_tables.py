@@ -3,7 +3,8 @@ r"""Tables of a model for reading: which rows and columns are in which component
 ``components.tsv``
     component, number of rows, number of columns, row names, column names.
 ``rows.tsv`` and ``columns.tsv``
-    A name, and the components it is in (none, one or several).
+    A name, the components it is in (none, one or several) and, where these are known, its margins
+    there, in the same order: by how much the loss would go up if it were not in the component.
 
 Components count from 0, as the columns of U do. Lists are joined by commas. Within names, a
 backslash comes before each backslash and, in lists, each comma; tab, line feed and carriage
@@ -13,10 +14,14 @@ return are written as ``\t``, ``\n`` and ``\r``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from scipy import sparse
 
 if TYPE_CHECKING:
     from elbmf.io.model import SavedModel
+    from elbmf.search.margins import Margins
 
 __all__ = ["MODEL_TABLES", "escaped"]
 
@@ -32,7 +37,7 @@ def _joined(names: list[str]) -> str:
     return ",".join(escaped(name).replace(",", "\\,") for name in names)
 
 
-def _component_lines(model: SavedModel) -> Iterator[str]:
+def _component_lines(model: SavedModel, margins: Margins | None) -> Iterator[str]:
     yield "component\trow_count\tcolumn_count\trows\tcolumns"
     for component, (rows, columns) in enumerate(model.components()):
         counts = f"{component}\t{len(rows)}\t{len(columns)}"
@@ -40,30 +45,32 @@ def _component_lines(model: SavedModel) -> Iterator[str]:
 
 
 def _membership_lines(
-    title: str, names: list[str] | None, indices: list[int], bounds: list[int]
+    title: str,
+    names: list[str] | None,
+    members: sparse.csr_array,  # Lines by components; its entries are margins, if they are known
+    with_margins: bool,
 ) -> Iterator[str]:
-    yield f"{title}\tcomponents"
-    for position in range(len(bounds) - 1):
+    yield f"{title}\tcomponents" + ("\tmargins" if with_margins else "")
+    members = members.sorted_indices()
+    components = [str(each) for each in members.indices.tolist()]
+    margins = [f"{each:.10g}" for each in members.data.tolist()] if with_margins else []
+    for position, (low, high) in enumerate(pairwise(members.indptr.tolist())):
         name = str(position) if names is None else escaped(names[position])
-        components = indices[bounds[position] : bounds[position + 1]]
-        yield f"{name}\t{','.join(map(str, components))}"
+        weighed = "\t" + ",".join(margins[low:high]) if with_margins else ""
+        yield f"{name}\t{','.join(components[low:high])}{weighed}"
 
 
-def _row_lines(model: SavedModel) -> Iterator[str]:
-    return _membership_lines(
-        "row", model.row_names, model.U.indices.tolist(), model.U.indptr.tolist()
-    )
+def _row_lines(model: SavedModel, margins: Margins | None) -> Iterator[str]:
+    members = model.U if margins is None else margins.rows
+    return _membership_lines("row", model.row_names, members, margins is not None)
 
 
-def _column_lines(model: SavedModel) -> Iterator[str]:
-    members = model.V.T.tocsr()
-    members.sort_indices()
-    return _membership_lines(
-        "column", model.column_names, members.indices.tolist(), members.indptr.tolist()
-    )
+def _column_lines(model: SavedModel, margins: Margins | None) -> Iterator[str]:
+    members = (model.V if margins is None else margins.columns).T.tocsr()
+    return _membership_lines("column", model.column_names, members, margins is not None)
 
 
-MODEL_TABLES: dict[str, Callable[[SavedModel], Iterator[str]]] = {
+MODEL_TABLES: dict[str, Callable[[SavedModel, Margins | None], Iterator[str]]] = {
     "components.tsv": _component_lines,
     "rows.tsv": _row_lines,
     "columns.tsv": _column_lines,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from elbmf.plots.names import shown_name
     from elbmf.plots.nmi import label_nmi, nmi_map
     from elbmf.plots.ranks import rank_curve
+    from elbmf.plots.stability import component_stability, consensus_map
     from elbmf.plots.traces import trace
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "comparison",
     "component_lists",
     "component_overlap",
+    "component_stability",
+    "consensus_map",
     "factorization",
     "figure_of",
     "grouped_digits",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbmf.errors import InputError
-from elbmf.estimators.rank_search import TITLES
+from elbmf.estimators.rank_search import STABILITY, TITLES
 from elbmf.plots.canvas import several_of
-from elbmf.plots.look import LABEL, OKABE_ITO, grouped_digits, plain_axes, titled, whole_ticks
+from elbmf.plots.look import INK, LABEL, OKABE_ITO, grouped_digits, plain_axes, titled, whole_ticks
 from elbmf.ranks.criteria import CRITERIA
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ def rank_curve(
     criterion: str = "mdl",
     *,
     axes: Any = None,
-) -> tuple[Axes, Axes]:
+) -> tuple[Axes, ...]:
     """Draw how the loss and a criterion depend on the number of components.
+
+    Where the table tells how stable the components are, that is a third panel.
 
     Parameters
     ----------
@@ -42,24 +44,26 @@ def rank_curve(
         ``choices_`` of the search: the rank that each criterion chooses.
     criterion : str, default="mdl"
         The criterion to draw.
-    axes : sequence of 2 Axes, optional
+    axes : sequence of 2 or 3 Axes, optional
         Where to draw; in a new figure by default.
 
     Returns
     -------
-    loss, criterion : Axes
+    loss, criterion, and stability if the table has it : Axes
     """
     if criterion not in table:
         raise InputError(f"The table has no {criterion!r}; got {', '.join(table)}.")
     ranks = np.asarray(table["rank"])
     chosen = choices[criterion]
-    upper, lower = several_of(axes, 2, 7, 5.2, rows=2, columns=1, sharex=True)
+    panels = 3 if STABILITY in table else 2
+    drawn_on = several_of(axes, panels, 7, 2.6 * panels, rows=panels, columns=1, sharex=True)
+    upper, lower = drawn_on[:2]
     unit = CRITERIA[criterion].unit if criterion in CRITERIA else ""
     components = f"{chosen} component{'' if chosen == 1 else 's'}"
     title = TITLES[criterion]
     titled(upper, "Loss", y="relative loss")
-    titled(lower, title[0].upper() + title[1:], "number of components", unit or "lower is better")
-    for axis, name in ((upper, "relative_loss"), (lower, criterion)):
+    titled(lower, title[0].upper() + title[1:], y=unit or "lower is better")
+    for axis, name in zip(drawn_on, ("relative_loss", criterion, STABILITY), strict=False):
         values = np.asarray(table[name], dtype=float)
         # Criteria may be -inf, and held-out cells may not have been looked at with every rank.
         drawn = np.isfinite(values)
@@ -74,7 +78,11 @@ def rank_curve(
         axis.ticklabel_format(axis="y", useOffset=False, style="plain")
         axis.margins(x=0.02)
     upper.set_ylim(bottom=0)
-    for axis in (upper, lower):
+    if panels == 3:
+        titled(drawn_on[2], "Stability", y="mean recurrence")
+        drawn_on[2].set_ylim(0, 1.04)
+    drawn_on[-1].set_xlabel("number of components", fontsize=LABEL, color=INK)
+    for axis in drawn_on:
         whole_ticks(axis)
     lower.yaxis.set_major_formatter(grouped_digits)
     # High above the minimum, towards the side with more room.
@@ -90,5 +98,5 @@ def rank_curve(
         color=_CHOICE,
         fontsize=LABEL,
     )
-    lower.figure.align_ylabels([upper, lower])
-    return upper, lower
+    lower.figure.align_ylabels(drawn_on)
+    return drawn_on

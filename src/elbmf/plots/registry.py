@@ -96,6 +96,14 @@ FIGURES: dict[str, Figure] = {
     "labels": Figure(
         "elbmf.plots.nmi:result_label_nmi", "components and labels (nmi)", labels=True
     ),
+    "stability": Figure(
+        "elbmf.plots.stability:component_stability",
+        "how surely components return, and who is in them",
+        rows=False,
+    ),
+    "consensus": Figure(
+        "elbmf.plots.stability:consensus_map", "how often rows are together", rows=False
+    ),
     "trace": Figure(
         "elbmf.plots.traces:trace",
         "loss, Boolean gap and flips of the fit",

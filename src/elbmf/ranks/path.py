@@ -169,6 +169,8 @@ class RankProgress:
         The least cost so far at that rank.
     held_out : bool
         Whether this is the path on which cells are held out.
+    of_runs : bool
+        Whether the steps are runs that tell how stable the components are.
     """
 
     step: PathStep
@@ -176,6 +178,7 @@ class RankProgress:
     total: int
     cost: int
     held_out: bool = False
+    of_runs: bool = False
 
 
 class RankPath:
@@ -278,6 +281,18 @@ class RankPath:
             for low, high in gaps:
                 self._look_between(low, high)
         self._confirm(criterion)
+
+    def visit(self, ranks: Sequence[int]) -> None:
+        """Look at some ranks and no others: downwards from the highest, and upwards."""
+        ascending = sorted(ranks)
+        self._total = 2 * len(ascending)
+        self._take(PathStep("fit", 0, ascending[-1]))
+        for rank, above in reversed(list(pairwise(ascending))):
+            if not self._take(PathStep("shrink", above, rank)):
+                self._take(PathStep("fit", 0, rank))
+        for low, rank in pairwise([self._stepper.fewest, *ascending]):
+            if low in self.factors and 0 < rank - low <= _FARTHEST_GROWTH:
+                self._take(PathStep("grow", low, rank))
 
     def look_at(self, rank: int) -> None:
         """Make sure that there are factors of a rank."""

@@ -19,7 +19,7 @@ __all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
 
 _NOTE, _SEED = "search.json", "seed.json"
 _STEPS = "*-*-*.npz"
-_HIDDEN = "hidden"
+_HIDDEN, _RUN = "hidden", "run-"
 
 
 class OtherSearchError(OtherWorkError):
@@ -59,6 +59,10 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
     def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
         """Return the folder within this one for the steps of a search with hidden cells."""
         return StepFolder(self._folder / _HIDDEN, note)
+
+    def of_run(self, run: int, note: dict[str, Any]) -> "StepFolder":
+        """Return the folder within this one for the steps of a run on a part of the data."""
+        return StepFolder(self._folder / f"{_RUN}{run}", note)
 
     def remember_seed(self, seed: int) -> int:
         """Return the seed that was noted here before; if none was, note this one."""
@@ -117,7 +121,7 @@ def has_steps(folder: Path) -> bool:
 
 def remove_steps(folder: Path) -> None:
     """Remove what a search keeps in a folder, and nothing else that may be there."""
-    for place in (folder / _HIDDEN, folder):
+    for place in (folder / _HIDDEN, *folder.glob(f"{_RUN}*"), folder):
         if has_steps(place):
             # The note goes last: until then, the rest is known to be a search's.
             for path in (*place.glob(_STEPS), *place.glob("*.part"), place / _SEED, place / _NOTE):

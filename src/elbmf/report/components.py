@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elbmf.analysis import runs
-from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, Span
+from elbmf.report.document import Component, Enriched, Matrix, Member, Overlap, Share, Span
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
-from elbmf.report.sides import Side
+from elbmf.report.packing import short_numbers
+from elbmf.report.sides import Members, Side
 
 __all__ = ["components_of"]
-
-Ints = NDArray[np.int64]
 
 
 def components_of(
@@ -46,6 +44,7 @@ def _component(
     cover = facts.components
     ones = None if facts.cover is None else facts.cover.ones
     covered = None if cover is None else int(cover.covered[at])
+    noted = {name: _rounded(values[at]) for name, values in facts.noted.items()}
     return Component(
         component=at,
         rows=int(facts.rows.sizes[at]),
@@ -55,6 +54,9 @@ def _component(
         precision=None if cover is None else _rounded(cover.precision[at]),
         recall=None if covered is None or ones is None else _rounded(covered / max(ones, 1)),
         bits_saved=None if facts.bits_saved is None else round(facts.bits_saved[at], 1),
+        recurrence=noted.get("recurrence"),
+        found_in=noted.get("found_in"),
+        p_value=noted.get("p_value"),
         doubts=facts.doubts[at],
         top_rows=rows.top(at),
         top_columns=columns.top(at),
@@ -93,6 +95,13 @@ def _overlaps(facts: Facts, at: int, most: int) -> list[Overlap]:
     ]
 
 
+def _short(line: int, share: Share, margin: float | None, returns: float | None) -> Member:
+    """Leave out what is not known, at the end."""
+    if returns is not None:
+        return line, share, margin, returns
+    return (line, share) if margin is None else (line, share, margin)
+
+
 class _Lists:
     """Lists of the lines of each component, on one side."""
 
@@ -101,36 +110,39 @@ class _Lists:
         self._limits = limits
 
     def top(self, at: int) -> list[Member]:
-        """Return the members that fit best."""
-        return self._listed(at, *self._side.members[at], slice(self._limits.members))
+        """Return the members that belong most firmly."""
+        return self._listed(at, self._side.members[at].chosen(slice(self._limits.members)))
 
     def weak(self, at: int) -> list[Member]:
-        """Return the members that fit worst, of those that do not fit perfectly."""
-        lines, ones = self._side.members[at]
-        if ones is None:
+        """Return the members that hardly belong, of those that fit badly or could as well leave."""
+        members = self._side.members[at]
+        if members.ones is None:
             return []
-        fits = int((ones == self._side.partners[at]).sum())
-        first = max(fits, len(lines) - self._limits.outliers)
-        return self._listed(at, lines, ones, slice(first, None))[::-1]
+        loose = members.ones < self._side.partners[at]
+        if members.margins is not None:
+            loose |= members.margins <= 0
+        last = np.flatnonzero(loose)[::-1][: self._limits.outliers]
+        return self._listed(at, members.chosen(last))
 
     def near(self, at: int) -> list[Member]:
         """Return the lines outside that would fit best."""
         if self._side.near is None:
             return []
-        return self._listed(at, *self._side.near[at], slice(self._limits.outliers))
+        return self._listed(at, Members(*self._side.near[at]).chosen(slice(self._limits.outliers)))
 
-    def _listed(self, at: int, lines: Ints, ones: Ints | None, part: slice) -> list[Member]:
-        chosen = lines[part].tolist()
-        if ones is None:
-            return [(line, None) for line in chosen]
+    def _listed(self, at: int, members: Members) -> list[Member]:
         size = max(int(self._side.partners[at]), 1)
-        return [
-            (line, _rounded(count / size))
-            for line, count in zip(chosen, ones[part].tolist(), strict=True)
-        ]
+        unknown: list[float | None] = [None] * len(members.lines)
+        shares = unknown if members.ones is None else map(_rounded, members.ones / size)
+        margins, returns = (
+            unknown if values is None else short_numbers(values)
+            for values in (members.margins, members.returns)
+        )
+        listed = zip(members.lines.tolist(), shares, margins, returns, strict=True)
+        return [_short(*each) for each in listed]
 
     def spans(self, at: int) -> list[Span]:
         """Return the longest runs of the component as it is shown, the longest first."""
-        begins, ends = runs(np.sort(self._side.place[self._side.members[at][0]]))
+        begins, ends = runs(np.sort(self._side.place[self._side.members[at].lines]))
         longest = np.argsort(begins - ends, kind="stable")[: self._limits.spans]
         return list(zip(begins[longest].tolist(), ends[longest].tolist(), strict=True))

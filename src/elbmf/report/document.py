@@ -28,8 +28,16 @@ __all__ = [
 
 FORMAT_VERSION = 1
 
-Member = tuple[int, float | None]
-"""A line, and the share of the component's other side that it has ones in; None without data."""
+Share = float | None
+
+Member = (
+    tuple[int, Share] | tuple[int, Share, float | None] | tuple[int, Share, float | None, float]
+)
+"""A line, and of the component's other side the share that it has ones in; None without data.
+
+Then, where they are known, its margin, by how much the loss would go up without it, and the share
+of fits of resampled data in which it returns.
+"""
 
 Span = tuple[int, int]
 """From a place to before another, in the order in which the matrix is shown."""
@@ -38,10 +46,11 @@ Span = tuple[int, int]
 class Packed(TypedDict):
     """An array or text, compressed (raw deflate) and written in base64.
 
-    ``u1``, ``u2``, ``u4`` are unsigned integers, little-endian; ``json`` is text to parse.
+    ``u1``, ``u2``, ``u4`` are unsigned integers and ``f4`` floats, little-endian; ``json`` is text
+    to parse.
     """
 
-    type: Literal["u1", "u2", "u4", "json"]
+    type: Literal["u1", "u2", "u4", "f4", "json"]
     length: int
     data: str
 
@@ -96,7 +105,9 @@ class Axis(TypedDict):
     list of text with long names shortened (None where lines have no names). ``place`` is where in
     the order the line is shown. ``ones`` counts its ones (None without data). ``held`` counts the
     components it is in, whose numbers follow each other in ``holders``, and beside them in
-    ``support`` the ones of the line among the component's other side (None without data).
+    ``support`` the ones of the line among the component's other side (None without data), in
+    ``margin`` by how much the loss would go up without it there (None without data), and in
+    ``returns`` the share of fits of resampled data that hold it (None where that is not noted).
     ``nearest`` is the component that a line in none would fit best (65535 if there is none such),
     ``nearest_support`` its ones there.
     """
@@ -109,6 +120,8 @@ class Axis(TypedDict):
     held: Packed
     holders: Packed
     support: Packed | None
+    margin: Packed | None
+    returns: Packed | None
     nearest: Packed | None
     nearest_support: Packed | None
 
@@ -160,11 +173,13 @@ class Component(TypedDict):
 
     ``covered`` ones of the matrix are inside, ``alone`` of these in no other component;
     ``precision`` is the share of its cells that are ones, ``recall`` of all ones those it covers.
-    ``top_*`` are its members, those first that fit best; ``weak_*`` the members that fit worst;
-    ``near_*`` lines outside that would fit best. ``row_spans`` and ``column_spans`` are the
-    runs of its lines in the order in which the matrix is shown, the longest ones, the longest
-    first. ``block`` is a grid of the component alone, best members first. ``doubts`` says why it
-    may be chance, in a few words each; nothing for most.
+    ``recurrence`` is its mean similarity with its matches in fits of resampled data, ``found_in``
+    the share of these that have a match, ``p_value`` that of saving as much in random data; None
+    where they are not noted. ``top_*`` are its members, those first that belong most firmly;
+    ``weak_*`` those that hardly belong; ``near_*`` lines outside that would fit best. ``row_spans``
+    and ``column_spans`` are the runs of its lines in the order in which the matrix is shown, the
+    longest ones, the longest first. ``block`` is a grid of the component alone, its members in the
+    same order. ``doubts`` says why it may be chance, in a few words each; nothing for most.
     """
 
     component: int
@@ -175,6 +190,9 @@ class Component(TypedDict):
     precision: float | None
     recall: float | None
     bits_saved: float | None
+    recurrence: float | None
+    found_in: float | None
+    p_value: float | None
     doubts: list[str]
     top_rows: list[Member]
     top_columns: list[Member]

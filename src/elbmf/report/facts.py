@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,12 +24,16 @@ from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.report.sides import Side, side_of
+from elbmf.search.margins import Margins
 
 __all__ = ["Facts", "facts_of"]
 
 # What components save is worked out anew where it is not noted, and so many ones times components
 # are not too many for that.
 _MOST_FOR_SAVINGS = 2_000_000_000
+
+# Members are weighed where that takes no more than this, about in nanoseconds: some seconds.
+_MOST_FOR_MARGINS = 5e8
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +69,14 @@ class Facts:
         if self.of_stream:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
-        return doubts(shape, self.rows.sizes.tolist(), self.columns.sizes.tolist(), self.bits_saved)
+        sizes = self.rows.sizes.tolist(), self.columns.sizes.tolist()
+        noted = self.noted
+        return doubts(shape, *sizes, self.bits_saved, noted.get("found_in"), noted.get("p_value"))
+
+    @property
+    def noted(self) -> dict[str, Sequence[float]]:
+        """What is noted of each component, see `elbmf.io.SavedModel.noted`; not of other data."""
+        return {} if self.of_other_data else self.model.noted
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -80,13 +92,12 @@ class Facts:
     @property
     def changed(self) -> bool:
         """Whether the data is not what the model was made from, by the number of wrong cells."""
-        noted = self.model.info.measures.get("loss")
-        return (
-            self.cover is not None
-            and not self.described
-            and noted is not None
-            and noted != self.cover.loss
-        )
+        return not self.described and _differs(self.model, self.cover)
+
+    @property
+    def of_other_data(self) -> bool:
+        """Whether what is noted of components is not of this data."""
+        return self.described or self.changed
 
 
 def facts_of(
@@ -104,6 +115,10 @@ def facts_of(
     order = block_order(U, V, row_sums=row_sums, column_sums=column_sums, overlap=overlap)
     covered = None if A is None else cover(A, U, V, n_jobs)
     of_columns = sparse.csr_array(model.V.T)
+    margins = _margins(model, A, n_jobs)
+    stability = model.info.stability
+    noted = {} if described or _differs(model, covered) else model.noted
+    stable = stability.components if stability is not None and "recurrence" in noted else ()
     found = Facts(
         model=model,
         A=A,
@@ -115,18 +130,55 @@ def facts_of(
         cover=covered,
         components=None if A is None else component_cover(A, U, V, n_jobs),
         bits_saved=None,
-        rows=side_of(A, 0, model.U, V.T, model.row_names, order.rows, outliers, n_jobs),
-        columns=side_of(A, 1, of_columns, U, model.column_names, order.columns, outliers, n_jobs),
+        rows=side_of(
+            A,
+            0,
+            model.U,
+            V.T,
+            model.row_names,
+            order.rows,
+            outliers,
+            n_jobs,
+            None if margins is None else margins.rows,
+            [each.rows for each in stable],
+        ),
+        columns=side_of(
+            A,
+            1,
+            of_columns,
+            U,
+            model.column_names,
+            order.columns,
+            outliers,
+            n_jobs,
+            None if margins is None else sparse.csr_array(margins.columns.T),
+            [each.columns for each in stable],
+        ),
         n_jobs=n_jobs,
     )
     return replace(found, bits_saved=_bits_saved(found))
 
 
+def _margins(model: SavedModel, A: BooleanMatrix | None, n_jobs: int | None) -> Margins | None:
+    """Return how firmly members belong, unless there are too many to find out."""
+    rows, k, columns = model.shape
+    pairs = (model.U.nnz, columns), (model.V.nnz, rows)
+    work = sum(members * (300 + k * (across // 64 + 1)) for members, across in pairs)
+    if A is None or work > _MOST_FOR_MARGINS:
+        return None
+    return model.margins(A, n_jobs=n_jobs)
+
+
+def _differs(model: SavedModel, covered: Cover | None) -> bool:
+    """Tell whether there are other wrong cells than where the model was made."""
+    noted = model.info.measures.get("loss")
+    return covered is not None and noted is not None and noted != covered.loss
+
+
 def _bits_saved(facts: Facts) -> list[float] | None:
     """Return what is noted, unless that is of other data; then, what is saved here."""
-    noted = facts.model.info.bits_saved
-    if noted and len(noted) == facts.k and not (facts.changed or facts.described):
-        return [float(bits) for bits in noted]
+    if "bits_saved" in facts.noted:
+        return [float(bits) for bits in facts.noted["bits_saved"]]
     if facts.A is None or facts.A.ones * facts.k > _MOST_FOR_SAVINGS:
         return None
     two_rates = facts.model.info.noise_rates is not None

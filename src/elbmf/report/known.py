@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import Enrichment, NamedSet, enrichment
 from elbmf.analysis.labels import ComponentLabels, component_labels, label_codes
-from elbmf.analysis.significance import adjusted_log_p, log_upper_tail
+from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
 from elbmf.errors import InputError
 from elbmf.report.document import Enriched, LabelClass, Labels
 from elbmf.report.facts import Facts

@@ -22,7 +22,7 @@ class Limits:
     members : int
         Members listed of a component, of rows and of columns.
     outliers : int
-        Members that fit worst, and lines outside that fit best.
+        Members that hardly belong, and lines outside that fit best.
     spans : int
         Stretches of a component, along rows and along columns.
     overlaps : int

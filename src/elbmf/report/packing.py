@@ -16,7 +16,7 @@ from elbmf.report.document import Packed
 
 __all__ = ["pack_json", "pack_numbers", "short_numbers", "unpacked"]
 
-Width = Literal["u1", "u2", "u4"]
+Width = Literal["u1", "u2", "u4", "f4"]
 
 
 def short_numbers(values: Iterable[float | None]) -> list[float | None]:
@@ -25,7 +25,7 @@ def short_numbers(values: Iterable[float | None]) -> list[float | None]:
 
 
 def pack_numbers(values: ArrayLike, width: Width | None = None) -> Packed:
-    """Pack whole numbers from 0 on; by default as narrow as they allow."""
+    """Pack whole numbers from 0 on, by default as narrow as they allow; or any, as floats."""
     numbers = np.asarray(values)
     if width is None:
         most = int(numbers.max(initial=0))

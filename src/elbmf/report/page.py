@@ -161,7 +161,7 @@ class _Names:
 
     def some(self, members: Sequence[Member], total: int) -> str:
         """Join the first names, and say when there are more."""
-        shown = [self._of(line) for line, _ in members[:_MOST_NAMES]]
+        shown = [self._of(line) for line, *_ in members[:_MOST_NAMES]]
         return ", ".join(shown) + (", …" if total > len(shown) else "")
 
     def first(self, components: Sequence[Component], side: str) -> list[tuple[int, str]]:
@@ -169,7 +169,7 @@ class _Names:
         if self._names is None:
             return []
         members = (each[f"top_{side}"] for each in components)  # type: ignore[literal-required]
-        lines = {line for each in members for line, _ in each[:_FIRST_NAMES]}
+        lines = {line for each in members for line, *_ in each[:_FIRST_NAMES]}
         return [(line, self._of(line)) for line in sorted(lines) if self._place(line) is not None]
 
     def _place(self, line: int) -> int | None:

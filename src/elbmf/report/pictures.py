@@ -41,7 +41,8 @@ def blocks_of(facts: Facts, limits: Limits) -> dict[int, Matrix]:
     shape = limits.block_side, limits.block_side
     blocks = {}
     for at in drawn[covered[drawn] > 0].tolist():
-        order = BlockOrder(facts.rows.members[at][0], facts.columns.members[at][0], np.array([at]))
+        rows, columns = (side.members[at].lines for side in (facts.rows, facts.columns))
+        order = BlockOrder(rows, columns, np.array([at]))
         # Threads are worth it only where there is much to count.
         n_jobs = facts.n_jobs if len(order.rows) * facts.A.density * facts.A.shape[1] > _MUCH else 1
         U, V = facts.U[:, [at]], facts.V[[at]]

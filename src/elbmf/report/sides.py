@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,27 @@ from elbmf.utils.text import shortened
 __all__ = ["NOWHERE", "Side", "axis_of", "kept_lines", "side_of"]
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 NOWHERE = 65535
 """Stands for no component."""
+
+
+class Members(NamedTuple):
+    """The lines of a component on one side, and beside each what is known of it there.
+
+    These are its ones, its margin, and how often it returns.
+    """
+
+    lines: Ints
+    ones: Ints | None = None
+    margins: Floats | None = None
+    returns: Floats | None = None
+
+    def chosen(self, which: Any) -> Members:
+        """Return some of them, or the same in another order."""
+        beside = (None if each is None else each[which] for each in self[1:])
+        return Members(self.lines[which], *beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +61,16 @@ class Side:
         Of each line. This and what follows are None without data.
     support : ndarray of int64 or None
         Beside ``holders``: the ones of the line among the component's other side.
+    margins : ndarray of float64 or None
+        Beside ``holders``: by how much the loss would go up if the line were not there.
     nearest, nearest_support : ndarray of int64 or None
         The component that a line in none would fit best, and its ones there; `NOWHERE` and 0 for
         lines that are in some, or that have no ones in any.
     near : list of (ndarray, ndarray) or None
         For each component the lines outside that would fit best, and their ones there.
+    returns : ndarray of float64 or None
+        Beside ``holders``: the share of fits of resampled data that hold the line; NaN for those
+        of components of which it is not noted. None where it is of none.
     """
 
     names: list[str] | None
@@ -58,9 +81,11 @@ class Side:
     partners: Ints
     ones: Ints | None
     support: Ints | None
+    margins: Floats | None
     nearest: Ints | None
     nearest_support: Ints | None
     near: list[tuple[Ints, Ints]] | None
+    returns: Floats | None
 
     @property
     def count(self) -> int:
@@ -73,10 +98,10 @@ class Side:
         return np.diff(self.starts)
 
     @cached_property
-    def members(self) -> list[tuple[Ints, Ints | None]]:
-        """For each component its lines and their ones there, those first that fit best.
+    def members(self) -> list[Members]:
+        """For each component its lines, those first that belong most firmly.
 
-        See `elbmf.analysis.best_first`.
+        Of equals, those that fit best, see `elbmf.analysis.best_first`.
         """
         lines = np.repeat(np.arange(self.count), self.held)
         in_all = self.held if self.ones is None else self.ones
@@ -84,10 +109,12 @@ class Side:
         edges = np.concatenate([[0], np.cumsum(self.sizes)])
         members = []
         for low, high in pairwise(edges.tolist()):
-            part = by_component[low:high]
-            ones = None if self.support is None else self.support[part]
-            order = best_first(ones, in_all[lines[part]])
-            members.append((lines[part][order], None if ones is None else ones[order]))
+            beside = (lines, self.support, self.margins, self.returns)
+            found = Members(*beside).chosen(by_component[low:high])
+            found = found.chosen(best_first(found.ones, in_all[found.lines]))
+            if found.margins is not None:
+                found = found.chosen(np.argsort(-found.margins, kind="stable"))
+            members.append(found)
         return members
 
 
@@ -100,15 +127,19 @@ def side_of(
     order: Ints,
     outliers: int,
     n_jobs: int | None,
+    margins: sparse.csr_array | None,
+    returns: Sequence[Sequence[float]],
 ) -> Side:
     """Count one side: rows for axis 0, columns for axis 1.
 
     ``members`` says which line is in which component, ``partners`` the same of the other side, and
-    ``order`` which line is in each place. So many ``outliers`` of a component are found.
+    ``order`` which line is in each place. So many ``outliers`` of a component are found. There are
+    ``margins`` for each of the members, and for each component how often its lines return.
     """
     members = members.sorted_indices()
     starts, holders = members.indptr.astype(np.int64), members.indices.astype(np.int64)
     k = members.shape[1]
+    sizes = np.bincount(holders, minlength=k)
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     counts: dict[str, Any] = {}
@@ -118,16 +149,31 @@ def side_of(
         for low, piece in support_in_pieces(A, axis, partners, n_jobs):
             tally.add(low, piece)
         counts = {"ones": ones, **tally.result()}
-    empty = dict.fromkeys(("ones", "support", "nearest", "nearest_support", "near"))
+    if margins is not None:
+        counts["margins"] = margins.sorted_indices().data
+    empty = dict.fromkeys(("ones", "support", "margins", "nearest", "nearest_support", "near"))
     return Side(
         names=names,
         place=place,
         starts=starts,
         holders=holders,
-        sizes=np.bincount(holders, minlength=k),
+        sizes=sizes,
         partners=partners.sum(axis=0, dtype=np.int64),
+        returns=_returns(holders, sizes, returns),
         **{**empty, **counts},
     )
+
+
+def _returns(holders: Ints, sizes: Ints, noted: Sequence[Sequence[float]]) -> Floats | None:
+    """Put beside the holders what is noted of the lines of each component, in their order."""
+    fits = [len(shares) == size > 0 for shares, size in zip(noted, sizes, strict=False)]
+    if not any(fits):
+        return None
+    found = np.full(len(holders), np.nan)
+    by_component, ends = np.argsort(holders, kind="stable"), np.cumsum(sizes)
+    for at in np.flatnonzero(fits).tolist():
+        found[by_component[ends[at] - sizes[at] : ends[at]]] = noted[at]
+    return found
 
 
 class _Tally:
@@ -207,7 +253,7 @@ def kept_lines(side: Side, most: int, listed: Iterable[list[Member]]) -> Ints:
         return np.arange(side.count)
     mention = np.full(side.count, side.count, dtype=np.int64)
     for members in listed:
-        lines = np.array([line for line, _ in members], dtype=np.int64)
+        lines = np.array([line for line, *_ in members], dtype=np.int64)
         np.minimum.at(mention, lines, np.arange(len(lines)))
     ones = np.zeros(side.count) if side.ones is None else side.ones
     order = np.lexsort((side.place, -ones, side.held == 0, mention))
@@ -224,8 +270,10 @@ def axis_of(side: Side, kept: Ints, longest: int) -> Axis:
     if side.names is not None:
         names = pack_json([shortened(side.names[line], longest) for line in kept.tolist()])
 
-    def packed(values: Ints | None, entries: Ints) -> Packed | None:
-        return None if values is None else pack_numbers(values[entries])
+    def packed(values: Any, entries: Ints) -> Packed | None:
+        if values is None:
+            return None
+        return pack_numbers(values[entries], "f4" if values.dtype.kind == "f" else None)
 
     return Axis(
         count=side.count,
@@ -236,6 +284,8 @@ def axis_of(side: Side, kept: Ints, longest: int) -> Axis:
         held=pack_numbers(held),
         holders=pack_numbers(side.holders[at]),
         support=packed(side.support, at),
+        margin=packed(side.margins, at),
+        returns=packed(side.returns, at),
         nearest=None if side.nearest is None else pack_numbers(side.nearest[kept], "u2"),
         nearest_support=packed(side.nearest_support, kept),
     )

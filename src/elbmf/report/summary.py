@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from elbmf.analysis import doubt_text, left_out_text
+from elbmf.analysis import doubt_text, left_out_text, trust_texts
 from elbmf.boolean.metrics import measures_of
 from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
@@ -70,6 +70,7 @@ def summary_of(
         *_weighted(info),
         *_rates(info),
         *_proved(facts, made),
+        *([] if facts.of_other_data else trust_texts(info.stability, info.significance)),
         *_left_out(facts),
         *_kept(facts, kept),
     ]
@@ -163,7 +164,7 @@ def _weighted(info: ModelInfo) -> list[str]:
 def _proved(facts: Facts, made: Summary) -> list[str]:
     """Say how much better another result could be, unless this is another matrix."""
     info = facts.model.info
-    if facts.changed or facts.described:
+    if facts.of_other_data:
         return []
     minimal = info.components_at_least is not None
     said = proof(info, made["used"] if minimal else made["components"])

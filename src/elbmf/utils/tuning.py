@@ -302,6 +302,11 @@ class Tuning:
     most_turns_of_rates: int = 30
     most_fits_for_rates: int = 4
 
+    # --- fits of parts of the data (estimators/resampled.py) ---
+
+    # Share of the effort that a run takes, of which there are many. benchmarks/stability.py
+    effort_of_runs: float = 0.3
+
 
 TUNING = Tuning()
 """The one in use."""

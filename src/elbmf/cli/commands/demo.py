@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     model.info.data.path = str(Path("..") / _DATA)
     model.info.command = command_line(args, _SEED, _SEED)
-    save(folder / "model", model, overwrite=True, tsv=True)
+    save(folder / "model", model, overwrite=True, tsv=True, margins=model.margins(A))
     write(folder / _DATA, data)
     digits = KnownLabels([str(digit) for digit in labels], "digit")
     subject = described_by(model, A, None, None)

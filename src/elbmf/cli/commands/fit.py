@@ -26,8 +26,8 @@ examples:
   elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
   elbmf fit big.matrix --scheduler tcp://127.0.0.1:8786 -k 20 -o result
 
-The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns,
---report a page for a browser.
+The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns
+(with margins: how firmly each belongs), --report a page for a browser.
 A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags win over it.
 Ctrl-C ends the run after the current epoch and saves what was found; twice, it ends at once.
 With --checkpoint, a run that was killed goes on from there with --resume, to the same result."""

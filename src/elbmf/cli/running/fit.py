@@ -104,11 +104,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 data=replace(model.info.data, **whereabouts(args.data, args, folder)),
                 command=command_line(args, seed, model.info.seed),
             )
-            save(folder, model, overwrite=args.overwrite, tsv=args.tsv)
+            here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
+            margins = model.margins(here, **weights) if args.tsv else None
+            save(folder, model, overwrite=args.overwrite, tsv=args.tsv, margins=margins)
             if not interrupt.requested:
                 kept.close()
         described = components(A, model)
-        here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(

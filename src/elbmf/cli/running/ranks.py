@@ -5,7 +5,6 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,25 @@ from numpy.typing import NDArray
 from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
-from elbmf.cli.flags.parameters import check_values, named
+from elbmf.cli.flags.parameters import check_values
 from elbmf.cli.flags.shared import weight_files
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, line_weights, read_matrix
 from elbmf.cli.results import CHOSEN, RANKS
-from elbmf.cli.running.fit import command_line, whereabouts
+from elbmf.cli.running.fit import command_line
 from elbmf.cli.running.page import check_report, make_report
+from elbmf.cli.running.resumed import finishes, remove_model, same_command, save_fitted
 from elbmf.cli.text.tables import table
-from elbmf.cli.writing import check_folder, check_picture, save
+from elbmf.cli.writing import check_folder, check_picture
 from elbmf.errors import InputError, MissingExtraError, naming_lines
-from elbmf.estimators.rank_search import HELD_OUT, TITLES, RankSearch
-from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes, saved_model
+from elbmf.estimators.rank_search import HELD_OUT, STABILITY, TITLES, RankSearch
+from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
 from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.ranks.step_folder import OtherSearchError, has_steps, remove_steps
+from elbmf.ranks.step_folder import has_steps, remove_steps
 from elbmf.utils.machine import versions
 from elbmf.utils.text import counted, number, share
 
@@ -70,7 +70,9 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
     search.set_params(callback=progress.rank_step)
     began = time.perf_counter()
     with naming_lines(lambda: (data.row_names, data.column_names)):
-        finished = _searched(search, A, weights, folder)
+        finished = finishes(
+            lambda: search.fit(A.to_csr(), missing=A.missing, **weights), folder, "another search"
+        )
     seconds = round(time.perf_counter() - began, 3)
     console.status("")
     if hasattr(search, "table_"):
@@ -90,6 +92,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
             "max_components": search.max_components,
             "every": search.every,
             "holdout": search.holdout,
+            "stability": search.stability,
             "criterion": criterion,
             "n_components": chosen,
             "choices": search.choices_,
@@ -110,8 +113,8 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
             for remark in found["remarks"]:
                 console.result("\n" + remark)
     if not finished:
-        same = "the same command without --overwrite" if args.overwrite else "the same command"
-        console.note(f"Interrupted: finished ranks are kept in {folder}; {same} goes on from there")
+        kept = f"finished ranks are kept in {folder}"
+        console.note(f"Interrupted: {kept}; {same_command(args)} goes on from there")
         return INTERRUPTED
     count: Any = search.best_estimator_.n_components
     components = counted(count, "component")
@@ -154,22 +157,7 @@ def _clear(folder: Path) -> None:
     remove_steps(folder / _STEPS)
     for name in (_NOTES, _TABLE, _PICTURE):
         (folder / name).unlink(missing_ok=True)
-    for name in reversed(MODEL_FILES):
-        (folder / CHOSEN / name).unlink(missing_ok=True)
-
-
-def _searched(search: RankSearch, A: BooleanMatrix, weights: dict[str, Any], folder: Path) -> bool:
-    """Search, and return whether that came to its end."""
-    try:
-        search.fit(A.to_csr(), missing=A.missing, **weights)
-    except KeyboardInterrupt:
-        return False
-    except OtherSearchError as error:
-        raise InputError(
-            f"{folder}: has another search, with other {named(error.differing)}. Choose another "
-            "folder with -o, or pass --overwrite to start anew in this one."
-        ) from error
-    return True
+    remove_model(folder / CHOSEN)
 
 
 def _save_tables(folder: Path, search: RankSearch, found: dict[str, Any]) -> None:
@@ -192,19 +180,13 @@ def _save_chosen(
     console: Console,
 ) -> SavedModel:
     """Save the factorization at the rank that was chosen, and return it."""
-    A, names = data
-    chosen = search.best_estimator_
     looked_at = search.table_["rank"].tolist()
     notes = {
         **notes,
-        "parameters": {**notes["parameters"], "n_components": chosen.n_components},
         "rank_search": rank_notes(search.criterion, search.n_components_, looked_at),
-        "data": replace(notes["data"], **whereabouts(args.data, args, folder / CHOSEN)),
         "warnings": list(console.warnings),
     }
-    model = saved_model(chosen, A, names.row_names, names.column_names, notes)
-    save(folder / CHOSEN, model, overwrite=True, tsv=False)
-    return model
+    return save_fitted(folder / CHOSEN, search.best_estimator_, data, notes, args)
 
 
 def _draw(path: Path, search: RankSearch, console: Console) -> None:
@@ -241,12 +223,13 @@ _COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "bai_ng_2": ("Bai & Ng 2", share),
     "bai_ng_3": ("Bai & Ng 3", share),
     HELD_OUT: ("held-out error", share),
+    STABILITY: ("stability", share),
 }
-_ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT)
+_ALWAYS_SHOWN = ("loss", "relative_loss", "mdl", "aic", "bai_ng_1", HELD_OUT, STABILITY)
 
 
 def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) -> str:
-    """Lay out the table of a search, the least of each column with a star.
+    """Lay out the table of a search, the least of each column (the most stable) with a star.
 
     Where there are many ranks, those around the choices are shown.
     """
@@ -256,7 +239,9 @@ def ranks_table(columns: Columns, choices: Mapping[str, int], criterion: str) ->
         for name in _COLUMNS
         if name in columns and (name in _ALWAYS_SHOWN or name == criterion)
     ]
-    least = {name: int(np.nanargmin(columns[name])) for name in names}
+    least = {name: int(np.nanargmin(columns[name])) for name in names if name != STABILITY}
+    if STABILITY in choices:
+        least[STABILITY] = int(np.flatnonzero(ranks == choices[STABILITY])[0])
     chosen = {choices[name] for name in names if name in choices}
     shown = _around(ranks, sorted(chosen))
 

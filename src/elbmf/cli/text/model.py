@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.analysis import doubt_text, doubts, left_out_text
+from elbmf.analysis import doubt_text, doubts, left_out_text, trust_texts
 from elbmf.boolean.coverage import component_cover
 from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
@@ -26,6 +26,7 @@ __all__ = [
     "members_table",
     "model_figures",
     "model_text",
+    "p_text",
     "remarks",
     "stream_figures",
     "tell_fit",
@@ -48,7 +49,13 @@ _MEASURES = {
 
 def brief(info: ModelInfo) -> dict[str, Any]:
     """Return the notes of a saved model, but for the long ones."""
-    return {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    noted = {name: value for name, value in info.to_json().items() if name not in _LONG_NOTES}
+    if "stability" in noted:
+        long = ("components", "consensus")
+        noted["stability"] = {
+            name: value for name, value in noted["stability"].items() if name not in long
+        }
+    return noted
 
 
 def tell_fit(
@@ -68,12 +75,16 @@ def tell_fit(
 
 
 def remarks(model: SavedModel) -> str:
-    """Say, each in a line of its own, which components may be chance and what is in none."""
+    """Say, each in a line of its own, what components to trust and what is in none."""
     rows, _, columns = model.shape
     held = None if model.info.stream else np.diff(model.U.indptr)
     loose = None if held is None else int((held == 0).sum())
     used = np.unique(model.V.indices).size
-    said = (doubt_text(_doubts(model)), left_out_text(loose, columns - used, (rows, columns)))
+    said = (
+        doubt_text(_doubts(model)),
+        *trust_texts(model.info.stability, model.info.significance),
+        left_out_text(loose, columns - used, (rows, columns)),
+    )
     return "".join(f"\n{each}" for each in said if each)
 
 
@@ -81,14 +92,14 @@ def _doubts(model: SavedModel) -> list[list[str]]:
     if model.info.stream:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
-    saved = model.info.bits_saved or None
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), saved)
+    noted = model.noted
+    known = (noted.get(name) for name in ("bits_saved", "found_in", "p_value"))
+    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), *known)
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
     """Return size, cover, columns and, where it is known, the saving of each component."""
     cover = component_cover(A, model.U, model.V)
-    saved = model.info.bits_saved
     return [
         {
             "component": index,
@@ -97,14 +108,20 @@ def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
             "covered": int(cover.covered[index]),
             "alone": int(cover.alone[index]),
             "precision": float(cover.precision[index]),
-            **({"bits_saved": saved[index]} if saved else {}),
+            **noted,
             "doubts": why,
             "column_names": column_names,
         }
-        for index, ((_, column_names), why) in enumerate(
-            zip(model.components(), _doubts(model), strict=True)
+        for index, ((_, column_names), noted, why) in enumerate(
+            zip(model.components(), _noted(model), _doubts(model), strict=True)
         )
     ]
+
+
+def _noted(model: SavedModel) -> list[dict[str, float]]:
+    """Return what the notes say of each component: what it saves, and whether to trust it."""
+    known = model.noted.items()
+    return [{name: values[at] for name, values in known} for at in range(model.shape[1])]
 
 
 def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
@@ -116,17 +133,17 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
         "ones covered": "covered",
         "precision": "precision",
         "bits saved": "bits_saved",
+        "recurrence": "recurrence",
+        "p": "p_value",
     }
+    texts = {"precision": share, "recurrence": "{:.2f}".format, "p_value": p_text}
     shown = [
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
     ]
     doubtful = any(each["doubts"] for each in described[:most])
     rows = [
         [
-            *(
-                share(each[key]) if key == "precision" else number(round(each[key]))
-                for _, key in shown
-            ),
+            *(texts.get(key, _whole)(each[key]) for _, key in shown),
             *([", ".join(each["doubts"])] if doubtful else []),
             shorten(each["column_names"]),
         ]
@@ -139,6 +156,15 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     return text
 
 
+def p_text(p: float) -> str:
+    """Write a p-value."""
+    return f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
+
+
+def _whole(value: float) -> str:
+    return number(round(value))
+
+
 def members_table(model: SavedModel) -> str:
     """Lay out all components as the model has them."""
     return components_table(_sizes(model), most=None)
@@ -146,18 +172,17 @@ def members_table(model: SavedModel) -> str:
 
 def _sizes(model: SavedModel) -> list[dict[str, Any]]:
     """Return what the model itself knows of its components; of a stream, no rows."""
-    saved = model.info.bits_saved
     return [
         {
             "component": index,
             **({} if model.info.stream else {"rows": len(members)}),
             "columns": len(names),
-            **({"bits_saved": saved[index]} if saved else {}),
+            **noted,
             "doubts": why,
             "column_names": names,
         }
-        for index, ((members, names), why) in enumerate(
-            zip(model.components(), _doubts(model), strict=True)
+        for index, ((members, names), noted, why) in enumerate(
+            zip(model.components(), _noted(model), _doubts(model), strict=True)
         )
     ]
 
@@ -276,7 +301,8 @@ def model_figures(model: SavedModel) -> dict[str, Any]:
         "row_names": model.row_names is not None,
         "column_names": model.column_names is not None,
         "sizes": [
-            {key: each[key] for key in ("component", "rows", "columns") if key in each}
+            # Bits are among the notes.
+            {key: each[key] for key in each if key not in ("bits_saved", "column_names")}
             for each in _sizes(model)
         ],
         "info": brief(model.info),

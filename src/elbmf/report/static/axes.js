@@ -32,15 +32,17 @@ class Axis {
       return component && { component, support };
     });
     this.holding = once(async () => {
-      const [held, holders, support] = await Promise.all([
+      const [held, holders, support, margin, returns] = await Promise.all([
         unpack(data.held),
         unpack(data.holders),
         unpack(data.support),
+        unpack(data.margin),
+        unpack(data.returns),
         this.names(),
       ]);
       const starts = new Uint32Array(held.length + 1);
       for (let i = 0; i < held.length; i++) starts[i + 1] = starts[i] + held[i];
-      return { starts, holders, support };
+      return { starts, holders, support, margin, returns };
     });
     /** Which entry is shown in which place; -1 for lines that the report has left out. */
     this.entriesAtPlaces = once(async () => {
@@ -96,25 +98,33 @@ class Axis {
     return listed(lines.map((line) => nameText(this.nameOf(line), longest)));
   }
 
-  /** Components of a line, and its ones there (null without data). */
+  /** Components of a line, its ones there and its margin (null without data). */
   async componentsOf(line) {
-    const { starts, holders, support } = await this.holding();
+    const { starts, holders, support, margin } = await this.holding();
     const entry = this.entryOf(line);
     const found = [];
     for (let i = starts[entry]; i < starts[entry + 1]; i++) {
-      found.push({ component: holders[i], support: support && support[i] });
+      found.push({
+        component: holders[i],
+        support: support && support[i],
+        margin: margin && margin[i],
+      });
     }
     return found;
   }
 
   /**
-   * All members of a component in the report, as pairs of line and share. Those come first that
-   * fit best, of equals those with fewest ones elsewhere (as elbmf.analysis.best_first has them).
+   * All members of a component in the report: line, share, margin, how often it returns. Those
+   * come first that belong most firmly, of equals those that fit best, then those with fewest ones
+   * elsewhere (as elbmf.analysis.best_first has them).
    * @param {number} component
    * @param {number} partners lines of the component on the other side
    */
   async membersOf(component, partners) {
-    const [{ starts, holders, support }, ones] = await Promise.all([this.holding(), this.ones()]);
+    const [{ starts, holders, support, margin, returns }, ones] = await Promise.all([
+      this.holding(),
+      this.ones(),
+    ]);
     const inAll = (entry) => (ones ? ones[entry] : starts[entry + 1] - starts[entry]);
     const members = [];
     let entry = 0;
@@ -122,12 +132,18 @@ class Axis {
       if (holders[i] !== component) continue;
       // Holders follow each other line by line, so the line only ever moves on.
       while (starts[entry + 1] <= i) entry++;
-      members.push({ entry, fit: support && support[i] });
+      members.push({ entry, fit: support?.[i], margin: margin?.[i], returns: returns?.[i] });
     }
-    members.sort((a, b) => b.fit - a.fit || inAll(a.entry) - inAll(b.entry) || a.entry - b.entry);
-    return members.map(({ entry, fit }) => [
+    members.sort((a, b) =>
+      b.margin - a.margin
+      || b.fit - a.fit
+      || inAll(a.entry) - inAll(b.entry)
+      || a.entry - b.entry);
+    return members.map(({ entry, fit, margin: its, returns: often }) => [
       this.lineOf(entry),
       support && fit / Math.max(1, partners),
+      its,
+      often,
     ]);
   }
 }

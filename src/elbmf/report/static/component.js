@@ -3,6 +3,10 @@
 const MOST_OVERLAPS = 12;
 const MOST_ENRICHED = 12;
 
+// From these on, a component is worth some trust.
+const RECURS = 0.75;
+const SIGNIFICANT = 0.05;
+
 /** A component in words. */
 function componentSentence({ component, rows, columns, precision, recall, covered, alone }) {
   if (!rows || !columns) return `Component ${component} is empty: no row or no column is in it.`;
@@ -71,6 +75,7 @@ async function componentDetail(report, axes, number, showInMatrix) {
     content: [
       make("p.lead", null, unbroken(row.count ? componentSentence(each) : columnsSentence(each))),
       each.bits_saved === null ? null : make("p", null, savingText(each.bits_saved)),
+      badges(each),
       each.doubts.length
         ? make("p.doubt", null, `It may be chance: ${each.doubts.join(", ")}.`)
         : null,
@@ -93,9 +98,9 @@ async function componentDetail(report, axes, number, showInMatrix) {
           () => row.membersOf(number, each.columns),
           labelOf,
         ) : null,
-      )),
+      ), membersNote(each)),
       await blockPicture(each),
-      block("Members that fit worst", pair(
+      block("Members that hardly belong", pair(
         each.columns > FIRST_MEMBERS ? lines(column, each.weak_columns) : null,
         each.rows > FIRST_MEMBERS ? lines(row, each.weak_rows) : null,
       )),
@@ -110,7 +115,42 @@ async function componentDetail(report, axes, number, showInMatrix) {
   };
 }
 
-/** The cells of a component alone, best members first. */
+/** Whether the component returns, and differs from chance, where that is noted. */
+function badges({ recurrence, found_in: foundIn, p_value: p }) {
+  const badge = (good, text, title) => make(good ? "span.badge.good" : "span.badge", { title }, text);
+  const shown = [
+    isKnown(recurrence) ? badge(
+      recurrence >= RECURS,
+      `recurs ${percent(recurrence)}`,
+      `how alike its matches in fits of resampled data are, on average; ${percent(foundIn)} of the `
+        + "fits have one that is at least half the same",
+    ) : null,
+    isKnown(p) ? badge(
+      p <= SIGNIFICANT,
+      `p ${short(p)}`,
+      "how likely random data with the same sums has a component that is as good",
+    ) : null,
+  ];
+  return shown.some((each) => each) ? make("p.badges", null, shown) : null;
+}
+
+/** What the figures beside members are. */
+function membersNote({ top_columns: columns, top_rows: rows }) {
+  const members = [...columns, ...rows];
+  const parts = [];
+  if (members.some(([, , margin]) => isKnown(margin))) {
+    parts.push(
+      "The last figure is the margin: by how much the loss would go up without the member, all "
+        + "else adapted. The firmest come first.",
+    );
+  }
+  if (members.some(([, , , returns]) => isKnown(returns))) {
+    parts.push("The fainter a name, the less often it returns in fits of resampled data.");
+  }
+  return parts.length ? make("p.note", null, parts.join(" ")) : null;
+}
+
+/** The cells of a component alone, the firmest members first. */
 async function blockPicture(each) {
   if (!each.block || !each.block.extra) return null;
   const grid = await unpackGrid(each.block);
@@ -127,7 +167,7 @@ async function blockPicture(each) {
       null,
       swatch("hit", "ones"),
       swatch("extra", "zeros inside"),
-      make("span.note", null, "best rows on top, best columns on the left"),
+      make("span.note", null, "firmest rows on top, firmest columns on the left"),
     ),
   );
 }

@@ -30,6 +30,20 @@ const COMPONENT_COLUMNS = [
     format: whole,
     help: "by which the description of the data is shorter with it",
   },
+  {
+    key: "recurrence",
+    title: "Recurs",
+    format: percent,
+    bar: true,
+    help: "how alike its matches in fits of resampled data are, on average",
+  },
+  {
+    key: "p_value",
+    title: "p",
+    format: short,
+    first: "ascending",
+    help: "how likely random data with the same sums has a component that is as good",
+  },
 ];
 
 class ComponentsTable {
@@ -139,7 +153,7 @@ class ComponentsTable {
       const value = key === "component"
         ? make("a", { href: `#component-${each.component}`, tabindex: "-1" }, `${each.component}`)
         : format(each[key]);
-      const full = key === "precision" ? 1 : this.greatest[key] || 1;
+      const full = key === "recall" ? this.greatest[key] || 1 : 1;
       const share = barred && each[key] !== null ? each[key] / full : null;
       const mark = key === "component" && each.doubts.length
         ? make("abbr.doubt", { title: `may be chance: ${each.doubts.join(", ")}` }, "?")

@@ -42,7 +42,7 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
           make(
             "ul.reasons",
             null,
-            held.map(({ component, support }) => reason(report, component, support, across)),
+            held.map((each) => reason(report, each, across)),
           ),
         )
         : block("In no component", outsider(report, nearest, entry, across)),
@@ -51,8 +51,8 @@ async function lineDetail(report, axes, kind, line, showInMatrix) {
   };
 }
 
-/** Why a line is in a component: how much of it the line has. */
-function reason(report, component, support, across) {
+/** Why a line is in a component: how much of it the line has, and how firmly it belongs. */
+function reason(report, { component, support, margin }, across) {
   const of = report.components[component][across];
   const link = componentLink(component);
   if (support === null) {
@@ -67,6 +67,7 @@ function reason(report, component, support, across) {
     make("span", null, `${supportText(support, of, across)} of `, link),
     bar(share),
     make("span.fit", null, percent(share)),
+    isKnown(margin) ? make("span.margin", { title: marginText(margin) }, signed(margin)) : null,
   );
 }
 
@@ -89,6 +90,6 @@ function outsider(report, nearest, entry, across) {
   }
   return [
     make("p", null, "It would fit best into:"),
-    make("ul.reasons", null, reason(report, component, nearest.support[entry], across)),
+    make("ul.reasons", null, reason(report, { component, support: nearest.support[entry] }, across)),
   ];
 }

@@ -1,20 +1,33 @@
-// Lists of rows or columns with bars of how well they fit.
+// Lists of rows or columns with bars of how well they fit, and how firmly they belong.
 
 const PAGE_OF_MEMBERS = 50;
 const FIRST_MEMBERS = 12;
 
-/** One line of such a list. */
-function memberItem(axis, [line, fit], label) {
+/** What a margin says, in words. */
+function marginText(margin) {
+  if (margin === 0) return "the loss would be the same without it";
+  return `without it, the loss would be ${short(Math.abs(margin))} ${margin > 0 ? "higher" : "lower"}`;
+}
+
+/** One line of such a list. The less often it returns, the fainter its name. */
+function memberItem(axis, [line, fit, margin, returns], label) {
+  const who = make(
+    "span.who",
+    null,
+    axis.link(line, 80),
+    label === null ? null : make("span.label", null, nameText(label, 40)),
+  );
+  if (isKnown(returns)) {
+    who.classList.add("returning");
+    who.style.setProperty("--returns", String(returns));
+    who.title = `returns in ${percent(returns)} of the fits that found the component`;
+  }
   return make(
     "li",
     null,
-    make(
-      "span.who",
-      null,
-      axis.link(line, 80),
-      label === null ? null : make("span.label", null, nameText(label, 40)),
-    ),
-    fit === null || fit === undefined ? null : [bar(fit), make("span.fit", null, percent(fit))],
+    who,
+    isKnown(fit) ? [bar(fit), make("span.fit", null, percent(fit))] : null,
+    isKnown(margin) ? make("span.margin", { title: marginText(margin) }, signed(margin)) : null,
   );
 }
 
@@ -26,9 +39,9 @@ function memberList(axis, members, labelOf = () => null) {
 /**
  * All members of a component, a page at a time.
  * @param {Axis} axis
- * @param {[number, number | null][]} top the members known already, best first
+ * @param {Member[]} top the members known already, the firmest first
  * @param {number} total
- * @param {() => Promise<[number, number | null][]>} all
+ * @param {() => Promise<Member[]>} all
  */
 function pagedMembers(axis, top, total, all, labelOf = () => null) {
   const list = memberList(axis, top.slice(0, FIRST_MEMBERS), labelOf);

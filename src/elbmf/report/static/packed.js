@@ -1,6 +1,6 @@
 // Arrays and text as the report holds them: raw deflate in base64, unpacked when first wanted.
 
-const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
+const ARRAYS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array };
 
 /** Turn base64 into bytes. */
 function bytesOf(base64) {

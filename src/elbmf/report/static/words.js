@@ -5,6 +5,11 @@ const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const UNKNOWN = "–";
 const LONGEST_NAME = 160;
 
+/** Whether a number is there: what is not noted is null, left out, or no number. */
+function isKnown(number) {
+  return number !== null && number !== undefined && !Number.isNaN(number);
+}
+
 /** A whole number in groups of three. */
 function whole(number) {
   return number === null || number === undefined ? UNKNOWN : WHOLE.format(Math.round(number));
@@ -14,6 +19,11 @@ function whole(number) {
 function short(number) {
   if (number === null || number === undefined) return UNKNOWN;
   return Math.abs(number) >= 1000 ? WHOLE.format(Math.round(number)) : SHORT.format(number);
+}
+
+/** A difference, with its sign. */
+function signed(number) {
+  return `${number > 0 ? "+" : number < 0 ? "−" : ""}${short(Math.abs(number))}`;
 }
 
 /** A share as a percentage, never rounded to all or nothing (as elbmf.utils.text.percent has it). */
