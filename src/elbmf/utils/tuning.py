@@ -250,7 +250,7 @@ class Tuning:
 
     # Share of the work, or of a time limit, that goes into keeping to them; exchanges in a row, for
     # each component, that gain nothing, after which there are no more. benchmarks/constraints.py
-    share_of_constraints: float = 0.1
+    share_of_constraints: float = 0.3
     # Share of the time that is left in which to look for a cover that keeps to them; what is not
     # covered by then is, line by line. benchmarks/constraints.py
     first_within_time: float = 0.5

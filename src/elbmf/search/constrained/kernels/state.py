@@ -210,6 +210,7 @@ def gain_of(task, rules, factors, axis, i, l, covered):
     if meets(rules.forbidden[axis], i, cells):
         return NEVER
     lines, prices = task.lines[axis], task.prices
+    factors.work[0] += 60 + 8 * (lines.indptr[i + 1] - lines.indptr[i]) + 8 * cells.shape[0]
     ones, total = np.int64(0), _weight_of(cells, covered, weights)
     for e in range(lines.indptr[i], lines.indptr[i + 1]):
         j = lines.indices[e]
@@ -229,5 +230,4 @@ def gain_of(task, rules, factors, axis, i, l, covered):
             j = required.indices[e]
             if has(cells, j) and not has(covered, j):
                 gain += prices[2]
-    factors.work[0] += 15 + 2 * (lines.indptr[i + 1] - lines.indptr[i]) + 4 * cells.shape[0]
     return gain
