@@ -35,6 +35,7 @@ from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
+from elbmf.search.portfolio import Portfolio
 from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays
 
@@ -271,6 +272,14 @@ def test_what_a_callback_has_ended_goes_on(tmp_path, unbroken, at):
     assert_same(model, expected)
     if reports[at].stage == "epoch":
         assert len(left) == len(reports) - at
+
+
+def test_what_led_to_a_search_is_not_done_again(tmp_path, unbroken, monkeypatch):
+    expected, reports = unbroken
+    killed(tmp_path, at=len(reports) - 1)
+    for name in ("begin", "take"):
+        monkeypatch.delattr(Portfolio, name)
+    assert_same(resumed(tmp_path)[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -578,7 +587,7 @@ def kill(state):
         os.kill(os.getpid(), signal.SIGKILL)
 
 A = np.random.default_rng(0).random((200, 100)) < 0.1
-model = ELBMF(8, max_iter=200, effort=0.3, random_state=0)
+model = ELBMF(8, max_iter=200, effort=0.05, random_state=0)
 model.set_params(checkpoint=sys.argv[1], checkpoint_every=5, callback=kill).fit(A)
 np.savez(sys.argv[2], U=model.membership_, V=model.components_)
 """
@@ -599,7 +608,7 @@ def test_a_process_that_is_killed_goes_on(tmp_path):
     assert has_checkpoint(kept)
     assert run(kept, tmp_path / "resumed.npz", None) == 0
     A = np.random.default_rng(0).random((200, 100)) < 0.1
-    expected = ELBMF(8, max_iter=200, effort=0.3, random_state=0).fit(A)
+    expected = ELBMF(8, max_iter=200, effort=0.05, random_state=0).fit(A)
     with np.load(tmp_path / "resumed.npz") as found:
         np.testing.assert_array_equal(found["U"], expected.membership_)
         np.testing.assert_array_equal(found["V"], expected.components_)

@@ -18,7 +18,7 @@ from elbmf.search import bounds as module
 from elbmf.search.bounds import bound_blocks, bound_fooling, fooled_cost
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
-from strategies import examples, weights
+from strategies import examples, line_weights, weights
 
 
 class Rounds:
@@ -129,7 +129,7 @@ def test_bound_and_best_meet_on_small_tables(extra_weight):
 
 def test_many_components_are_bounded_by_fooling_sets():
     A = np.tile(np.eye(12, dtype=bool), (3, 1))
-    found = loss_bound(A, 8, time_limit=60, random_state=0)  # ends once it is proved
+    found = loss_bound(A, 8, time_limit=15, random_state=0)  # ends once it is proved
     assert found.proved_by == "fooling sets"
     assert found.at_least == found.cost == 12
     assert not loss_bound(np.zeros((3, 4)), 2, time_limit=1).cost
@@ -146,3 +146,26 @@ def test_many_components_are_bounded_by_fooling_sets():
 def test_bad_parameters_are_named(given, words):
     with pytest.raises(InputError, match=words):
         loss_bound(np.eye(3), **{"n_components": 1, **given})
+
+
+@given(table=tables(), extra_weight=st.sampled_from([1, 3, np.inf]), data=st.data())
+@examples(30)
+@pytest.mark.filterwarnings("ignore:n_components=:UserWarning")
+def test_a_bound_with_weights_is_that_with_copies(table, extra_weight, data):
+    A, missing, k = table
+    missing = np.zeros_like(A) if missing is None else missing
+    rows, columns = (data.draw(line_weights(length)) for length in A.shape)
+    given = {"extra_weight": extra_weight, "random_state": 0}
+    weighted = {"sample_weight": rows, "feature_weight": columns}
+    found = loss_bound(A, k, missing=missing, **weighted, **given)
+    copied, unknown = (X.repeat(rows, axis=0).repeat(columns, axis=1) for X in (A, missing))
+    copies = loss_bound(copied, k, missing=unknown, **given)
+    assert (found.at_least, found.cost) == (copies.at_least, copies.cost)
+    prices = Weights.of(extra_weight, copied.shape)
+    spread = found.membership.repeat(rows, axis=0), found.components.repeat(columns, axis=1)
+    assert naive.cost(copied, *spread, prices, unknown) == found.cost
+
+
+def test_weights_of_a_bound_are_whole_numbers():
+    with pytest.raises(InputError, match="For a bound, weights of rows and columns must be whole"):
+        loss_bound(np.eye(3), 1, sample_weight=[1, 0.5, 0.3])

@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,9 +18,18 @@ from elbmf.search.local import LocalSearch
 from elbmf.search.population import Population, Search
 from elbmf.search.short_relaxation import relax
 from elbmf.utils.alarm import Alarm
+from elbmf.utils.tuning import TUNING
 from strategies import starts, weights
 
 NOISY = make_tiles((60, 50), 5, height=(5, 20), noise=0.2, random_state=0).A.toarray()
+
+
+# How newcomers come about.
+GROWN = {}
+RELAXED = {"relaxing": True}
+ANNEALED = {"sweeps": 10}
+BOTH = {"relaxing": True, "sweeps": 10}
+ALL_KINDS = pytest.mark.parametrize("newcomers", [GROWN, RELAXED, ANNEALED, BOTH])
 
 
 def packed(case, weights=None):
@@ -43,13 +53,13 @@ def used_components(U, V):
 
 
 def searched(
-    A, k, most_work, *, n_jobs=1, seed=0, deadline=np.inf, keep=None, relaxing=False, **options
+    A, k, most_work, *, n_jobs=1, seed=0, deadline=np.inf, keep=None, newcomers=GROWN, **options
 ):
     """Search from a random start; returns factors and the search."""
     local, factors = start(A, k, seed)
     local.n_jobs, local.alarm = n_jobs, Alarm(deadline)
     with Search(local, k, np.random.default_rng(seed), most_work, **options) as search:
-        return search.improve([factors], keep, relaxing=relaxing), search
+        return search.improve([factors], keep, **newcomers), search
 
 
 # --- pooling ---
@@ -123,19 +133,19 @@ def test_search_of_constant_data_finds_all(shape, fill):
     assert best.cost == 0
 
 
-@pytest.mark.parametrize("relaxing", [False, True])
-def test_a_longer_search_is_never_worse(relaxing):
+@ALL_KINDS
+def test_a_longer_search_is_never_worse(newcomers):
     works = (0, 1e6, 3e6, 1e7, 2e7, 3e7, 5e7, 1e8, 3e8)
-    costs = [searched(NOISY, 6, work, relaxing=relaxing)[0].cost for work in works]
+    costs = [searched(NOISY, 6, work, newcomers=newcomers)[0].cost for work in works]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < costs[0]
 
 
-@pytest.mark.parametrize("relaxing", [False, True])
-def test_search_is_the_same_for_any_number_of_threads(n_jobs, relaxing):
-    work = 2e8 if relaxing else 3e7
-    expected, search = searched(NOISY, 5, work, relaxing=relaxing)
-    best, other = searched(NOISY, 5, work, relaxing=relaxing, n_jobs=n_jobs)
+@ALL_KINDS
+def test_search_is_the_same_for_any_number_of_threads(n_jobs, newcomers):
+    work = 2e8 if newcomers else 3e7
+    expected, search = searched(NOISY, 5, work, newcomers=newcomers)
+    best, other = searched(NOISY, 5, work, newcomers=newcomers, n_jobs=n_jobs)
     assert other.work == search.work
     for ours, theirs in zip(best.to_arrays(), expected.to_arrays(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -209,21 +219,21 @@ def test_relaxations_from_different_seeds_are_different():
     assert len(found) > 1
 
 
-@pytest.mark.parametrize("relaxing", [False, True])
-def test_the_best_has_a_family_and_newcomers_follow(relaxing):
+@pytest.mark.parametrize("newcomers", [GROWN, RELAXED])
+def test_the_best_has_a_family_and_newcomers_follow(newcomers):
     seen = []
 
     def keep(population):
         members = [each.cost for each in population.members]
         seen.append((population.family, population.size, members, population.best.cost))
 
-    best, _ = searched(NOISY, 3, 2.5e9 if relaxing else 1e9, keep=keep, relaxing=relaxing)
+    best, _ = searched(NOISY, 3, 2.5e9 if newcomers else 1e9, keep=keep, newcomers=newcomers)
     families = [place for place, (family, _, _, _) in enumerate(seen) if family]
     # It begins with the best alone.
     first = seen[families[0]]
     assert first[2] == [first[3]]
     after = [place for place in range(families[0], len(seen)) if not seen[place][0]]
-    assert bool(after) == relaxing
+    assert bool(after) == bool(newcomers)
     if after:
         # More than there were at first, and without the best, which is not forgotten.
         _, size, members, least = seen[after[0]]
@@ -231,6 +241,28 @@ def test_the_best_has_a_family_and_newcomers_follow(relaxing):
         assert size > seen[0][1]
         assert best.cost <= least
     assert best.cost <= min(min(members) for _, _, members, _ in seen if members)
+
+
+@pytest.mark.parametrize("newcomers", [ANNEALED, BOTH])
+def test_annealed_newcomers_grow_up_before_they_meet_the_best(newcomers):
+    seen = []
+
+    def keep(population):
+        assert not population.family
+        members = [each.cost for each in population.members]
+        seen.append((population.size, members, population.best.cost))
+
+    best, _ = searched(NOISY, 5, 1e9, keep=keep, newcomers=newcomers)
+    begun = [place for place, (_, members, _) in enumerate(seen) if not members]
+    assert len(begun) > 1
+    sizes = [seen[place][0] for place in begun]
+    assert sizes == [TUNING.annealed_population * 2**n for n in range(len(begun))]
+    for place, following in pairwise([*begun, len(seen) - 1]):
+        together = [members for _, members, _ in seen[place:following] if members]
+        # Whoever is the best in the end was one of them, if only at last.
+        if following in begun:
+            assert min(together[-1]) == seen[following][2]
+    assert best.cost <= min(least for _, _, least in seen)
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (12, 9)])
@@ -243,10 +275,12 @@ def test_a_family_of_one_ends_and_does_not_wait_for_others(shape):
     assert search.over
 
 
-@pytest.mark.parametrize("relaxing", [False, True])
-@pytest.mark.parametrize("family", [False, True])
-def test_a_search_goes_on_from_where_another_was(relaxing, family):
-    k, work, kept = 3, 2.5e9 if relaxing else 1e9, []
+@pytest.mark.parametrize(
+    ("newcomers", "family"),
+    [(GROWN, False), (GROWN, True), (RELAXED, False), (RELAXED, True), (BOTH, False)],
+)
+def test_a_search_goes_on_from_where_another_was(newcomers, family):
+    k, work, kept = 3, 2.5e9 if newcomers is RELAXED else 1e9, []
     local, factors = start(NOISY, k)
     generator = np.random.default_rng(0)
 
@@ -257,7 +291,7 @@ def test_a_search_goes_on_from_where_another_was(relaxing, family):
             kept.append((json.loads(json.dumps(facts)), arrays, generator.bit_generator.state))
 
     with Search(local, k, generator, work) as search:
-        expected = search.improve([factors], keep, relaxing=relaxing)
+        expected = search.improve([factors], keep, **newcomers)
     facts, arrays, state = kept[0]
     generator.bit_generator.state = state
     with Search(local, k, generator, work) as search:

@@ -325,10 +325,13 @@ class ELBMF(
         given = (local, self._rank, generator, *works, session.began, self._tell)
         with Portfolio(*given) as portfolio:
             try:
-                portfolio.begin()
-                for run in runs[len(session.reduced) :]:
-                    portfolio.take(run)
-                self._relax(A, generator, session, rounded, portfolio)
+                if session.place is None:
+                    portfolio.begin()
+                    for run in runs[len(session.reduced) :]:
+                        portfolio.take(run)
+                    self._relax(A, generator, session, rounded, portfolio)
+                else:
+                    portfolio.go_on(session.place[1])
                 if runs and runs[-1].was_stopped:
                     return portfolio.make_do(_best(runs), "callback")
                 return portfolio.improve(runs, session)

@@ -4,10 +4,14 @@ Every start of a fit leads to one factorization, which is a local optimum. The b
 exchanging components, as long as that helps; newcomers join them. Then two are crossed by matching
 their components and taking some from either; the child climbs to the next local optimum, and takes
 the place of the parent that it is more like, unless that is better. When children help no more,
-the best is left with variants of itself, some of whose components are grown anew, and which are
-annealed where there are few components: such a family has more in common than members that came
-from different starts, whose components often differ altogether. When families help no more,
-newcomers that are relaxations, or grown and annealed, begin another population.
+the best is left with variants of itself, some of whose components are grown anew: such a family has
+more in common than members that came from different starts, whose components often differ
+altogether. When families help no more, newcomers that are relaxations begin another population.
+
+Where annealing is of use, all but the starts are annealed: newcomers from a high temperature,
+children from a low one in place of climbing. That makes good children of parents that have little
+in common. So there are no families, but one population of newcomers after the other, and the best
+of all joins each of them when its children help no more.
 
 What a search may take is counted in steps of its inner loops, about a nanosecond each, and not
 measured: it ends at the same place on any machine and for any number of threads. A longer search
@@ -20,13 +24,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.packed import PackedFactors
-from elbmf.search.annealing import Annealer
+from elbmf.search.annealing import Annealer, scattered
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
 from elbmf.search.short_relaxation import epoch_work, relax
@@ -35,6 +39,8 @@ from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["Population", "Search", "Task"]
+
+T = TypeVar("T")
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -49,6 +55,9 @@ class Task(NamedTuple):
     # Members whose place it may take; none for newcomers
     parents: tuple[Individual, ...] = ()
     relaxed: bool = False  # Whether to climb from a relaxation instead
+    # How many times to look at each switch when it is annealed, and how hot it is at first
+    sweeps: int = 0
+    heat: float = 0.0
 
 
 @dataclass
@@ -78,7 +87,15 @@ class Population:
         facts["costs"] = [each.cost for each in everyone]
         facts["climbing"] = [_place(self.members, each) for each in self.climbing]
         facts["waiting"] = [
-            [task.seed, task.exchanges, [*task.reseeded], self._places(task), task.relaxed]
+            [
+                task.seed,
+                task.exchanges,
+                [*task.reseeded],
+                self._places(task),
+                task.relaxed,
+                task.sweeps,
+                task.heat,
+            ]
             for task in self.waiting
         ]
         rows, columns = (
@@ -99,13 +116,13 @@ class Population:
         members, best, starts = everyone[:last], everyone[last], everyone[last + 1 :]
         population = cls(members, best, **{name: facts[name] for name in _NUMBERS})
         population.climbing = [members[place] for place in facts["climbing"]]
-        for start, (seed, exchanges, reseeded, places, relaxed) in zip(
+        for start, (seed, exchanges, reseeded, places, *how) in zip(
             starts, facts["waiting"], strict=True
         ):
             parents = tuple(members[place] if place >= 0 else start for place in places)
             # One that climbs on is its own parent.
             start = parents[0] if len(parents) == 1 else start
-            population.waiting.append(Task(start, seed, exchanges, reseeded, parents, relaxed))
+            population.waiting.append(Task(start, seed, exchanges, reseeded, parents, *how))
         return population
 
 
@@ -153,7 +170,6 @@ class Search:
         self._pool = ThreadPoolExecutor(local.n_jobs or available_cores())
         self._climbers: SimpleQueue[Climber] = SimpleQueue()
         self._annealers: SimpleQueue[Annealer] = SimpleQueue()
-        self._sweeps = 0
 
     def __enter__(self) -> "Search":
         self._alarm.__enter__()
@@ -239,7 +255,6 @@ class Search:
             self._least = min(each.cost for each in _everyone(start))
         else:
             population = self._founded(start, relaxing, sweeps)
-        self._sweeps = population.sweeps
         self._terrain.compile()
         # Here, for a limit that one of the pool's own threads sets does not hold there: relaxations
         # would take twenty times as long.
@@ -275,19 +290,19 @@ class Search:
     def _founded(self, starts: Sequence[PackedFactors], relaxing: bool, sweeps: int) -> Population:
         """Make a population of the starts, each of which is to climb."""
         members = sorted(map(self._individual, starts), key=lambda each: each.cost)
-        size = TUNING.components_of_population // self._k
-        size = min(max(size, TUNING.smallest_population), TUNING.first_population)
-        if relaxing:
-            size = round(TUNING.more_relaxations * size)
-        population = Population(members, members[0], size, relaxing=relaxing, newcomers=size)
+        if sweeps:
+            # Those that are annealed come when the starts are crossed.
+            size, newcomers = len(members), TUNING.annealed_population
+        else:
+            size = TUNING.components_of_population // self._k
+            size = min(max(size, TUNING.smallest_population), TUNING.first_population)
+            size = round(TUNING.more_relaxations * size) if relaxing else size
+            newcomers = 2 * size
+        population = Population(members, members[0], size, relaxing=relaxing, newcomers=newcomers)
         population.sweeps = sweeps
         population.climbing = list(members)
         population.waiting.extend(map(self._climb, members))
         population.refined_at = self.work
-        if sweeps >= TUNING.sweeps_at_once:
-            # The best has a family as soon as the starts have climbed.
-            population.size = len(members)
-            population.fruitless = TUNING.patience * len(members)
         self._report(population)
         return population
 
@@ -309,7 +324,8 @@ class Search:
             return tasks
         missing = population.size - len(members) - sum(not task.parents for task in waiting)
         done = len(members) == 1 and missing <= 0
-        if done or (population.fruitless >= TUNING.patience * len(members) and len(members) > 1):
+        patience = TUNING.patience_annealed if population.sweeps else TUNING.patience
+        if done or (population.fruitless >= patience * len(members) and len(members) > 1):
             if waiting:
                 # Children of those who are about to step aside.
                 return tasks
@@ -329,20 +345,23 @@ class Search:
         """Let the best of the members have a family, or newcomers begin another population.
 
         Newcomers that are grown would get nowhere by themselves: then there are only families.
+        Where members are annealed there are none; the best of all meets those that do not beat it.
         """
         self._refine_best(population)
-        best = population.members[0]
-        gained = population.least - best.cost > TUNING.little_gain * best.cost
+        best, members = population.best, population.members
+        gained = population.least - members[0].cost > TUNING.little_gain * members[0].cost
         population.barren = 0 if gained or not population.family else population.barren + 1
-        renewed = population.relaxing or population.sweeps
-        population.family = not renewed or population.barren < TUNING.barren_families
-        population.least = best.cost
+        renewed = population.relaxing and population.barren >= TUNING.barren_families
+        population.family = not renewed and not population.sweeps
+        population.least = members[0].cost
         population.fruitless = 0
         if population.family:
-            population.members, population.size = [best], TUNING.family_size
+            population.members, population.size = [members[0]], TUNING.family_size
+        elif population.sweeps and all(each.cost > best.cost for each in members):
+            members.append(best)
         else:
-            more = min(2 * population.newcomers, TUNING.largest_population)
-            population.members, population.size, population.newcomers = [], more, more
+            population.members, population.size = [], population.newcomers
+            population.newcomers = min(2 * population.newcomers, TUNING.largest_population)
 
     def _climb(self, member: Individual) -> Task:
         """Exchange components of a member."""
@@ -350,12 +369,21 @@ class Search:
         return Task(member, self._seed(), exchanges, parents=(member,))
 
     def _newcomer(self, population: Population) -> Task:
-        """Grow some components of the best anew, or all of them, or relax from a random start."""
+        """Grow some components of the best anew, or all of them, or relax from a random start.
+
+        Or anneal what comes from there, or from lines that were drawn.
+        """
+        if population.sweeps:
+            heat = float(self._generator.choice(TUNING.heats)) / self._k
+            relaxed = population.relaxing and bool(self._generator.random() < TUNING.share_relaxed)
+            start = population.best
+            if not relaxed:
+                start = scattered(self._local, self._k, self._generator)
+            sweeps = population.sweeps
+            return Task(start, self._seed(), 0, relaxed=relaxed, sweeps=sweeps, heat=heat)
         exchanges = self._exchanges(TUNING.exchanges)
         if population.family:
             best = min(population.members, key=lambda each: each.cost)
-            if population.sweeps and self._generator.random() < TUNING.only_annealed:
-                return Task(best, self._seed(), 0)
             anew = self._some(self._generator.choice(TUNING.shares_varied))
             return Task(best, self._seed(), exchanges, anew)
         if population.relaxing:
@@ -369,6 +397,11 @@ class Search:
         first, second = (members[place] for place in draw.choice(len(members), 2, replace=False))
         share = draw.choice(TUNING.shares_crossed)
         child = first.crossed(second, draw.random(self._k), share)
+        if population.sweeps:
+            sweeps = max(1, round(TUNING.sweeps_of_child * population.sweeps))
+            heat = TUNING.heat_of_child / self._k
+            parents = (first, second)
+            return Task(child, self._seed(), 0, parents=parents, sweeps=sweeps, heat=heat)
         if population.relaxing and draw.random() >= TUNING.children_that_exchange:
             return Task(child, self._seed(), 0, parents=(first, second))
         mutated = self._some(TUNING.share_mutated if draw.random() < TUNING.mutations else 0)
@@ -393,31 +426,27 @@ class Search:
         return self._pool.submit(self._climbed, task)
 
     def _climbed(self, task: Task) -> tuple[Individual, int]:
-        try:
-            climber = self._climbers.get_nowait()
-        except Empty:
-            climber = Climber(self._terrain, self._k, self._alarm)
         start, before = self._relaxed(task.seed) if task.relaxed else (task.start, 0)
-        given = (start, self._k, task.seed, task.exchanges, task.reseeded)
-        found, work = climber.climb_from(*given, least_work=TUNING.least_climb)
+        found, work = self._annealed(start, task) if task.sweeps else self._exchanged(start, task)
         work += before
-        if self._sweeps and not task.parents and not task.relaxed:
-            found, more = self._annealed(found, task.seed)
-            work += more
-        self._climbers.put(climber)
         if self._small:
             factors = self._packed(found)
             work += self._local.descend(factors)
             found = self._individual(factors)
         return found, work
 
-    def _annealed(self, start: Individual, seed: int) -> tuple[Individual, int]:
+    def _exchanged(self, start: Individual, task: Task) -> tuple[Individual, int]:
+        """Exchange components; return what that leads to, and the work."""
+        climber = _spare_of(self._climbers) or Climber(self._terrain, self._k, self._alarm)
+        given = (start, self._k, task.seed, task.exchanges, task.reseeded)
+        found = climber.climb_from(*given, least_work=TUNING.least_climb)
+        self._climbers.put(climber)
+        return found
+
+    def _annealed(self, start: Individual, task: Task) -> tuple[Individual, int]:
         """Anneal factors; return what that leads to, and the work."""
-        try:
-            annealer = self._annealers.get_nowait()
-        except Empty:
-            annealer = Annealer(self._local, self._k, self._alarm)
-        found = annealer.annealed(start, self._sweeps, seed)
+        annealer = _spare_of(self._annealers) or Annealer(self._local, self._k, self._alarm)
+        found = annealer.annealed(start, task.sweeps, task.heat, task.seed)
         self._annealers.put(annealer)
         return found
 
@@ -489,6 +518,14 @@ class Search:
         self._least = min(self._least, least)
         if self._observe is not None and not self._stopped:
             self._stopped = bool(self._observe(self._least, self.progress))
+
+
+def _spare_of(queue: SimpleQueue[T]) -> T | None:
+    """Take one that no thread uses at the moment, if there is any."""
+    try:
+        return queue.get_nowait()
+    except Empty:
+        return None
 
 
 def _everyone(population: Population) -> list[Individual]:

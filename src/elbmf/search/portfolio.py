@@ -17,7 +17,7 @@ import numpy as np
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
-from elbmf.search.annealing import sweeps_of
+from elbmf.search.annealing import can_anneal, sweeps_of
 from elbmf.search.climber import Individual
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
@@ -98,8 +98,7 @@ def search_work(A: BooleanMatrix, k: int, epochs: int, effort: float) -> float:
     """Estimate what the search of a fit may take, about in nanoseconds."""
     epoch = epoch_work(A, k)
     work = TUNING.search_to_relaxation * epochs * epoch
-    anneals = k <= TUNING.components_to_anneal
-    longer = TUNING.more_annealing if anneals else TUNING.more_search
+    longer = TUNING.more_annealing if can_anneal(A, k) else TUNING.more_search
     more = longer * work * (1 - TUNING.epoch / epoch)
     more = max(more, min(TUNING.more_on_small * more, TUNING.small_search))
     return effort * max(work, min(work + more, TUNING.longest_search))
@@ -193,6 +192,11 @@ class Portfolio:
             self._climbing = self._ahead.submit(self._climb, list(self._starting))
         else:
             self._starting.append(self._beside.submit(self._refined, first))
+
+    def go_on(self, population: Population) -> None:
+        """Take what a search was at for all there is: its starts and runs are not needed again."""
+        best = population.best
+        self.found = [self.local.pack(*best.to_arrays(self.local.A.shape))]
 
     def _climb(self, starting: list[Future[PackedFactors | None]]) -> PackedFactors:
         """Climb from the best of the starts until the runs have ended."""

@@ -84,10 +84,10 @@ class Tuning:
     # By what share of a time limit the last word on each row may exceed it. benchmarks/lowest.py
     beyond_time_limit: float = 0.05
 
-    # What a search may take at effort 1, in epochs of the run; and where that is little time, by
-    # how many times more (with few components, which are annealed, by how many), up to so many
-    # nanoseconds in all. Where even that is little, by so many
-    # times that, up to so many nanoseconds. benchmarks/lowest.py, benchmarks/small_tables.py
+    # What a search may take at effort 1, in epochs of the run; where that is little time, by how
+    # many times more (where members are annealed, by how many), up to so many nanoseconds in all.
+    # Where even that is little, by so many times that, up to so many nanoseconds.
+    # benchmarks/lowest.py, benchmarks/small_tables.py
     search_to_relaxation: float = 0.5
     more_search: float = 96.0
     more_annealing: float = 300.0
@@ -133,9 +133,11 @@ class Tuning:
     first_population: int = 16
     more_relaxations: float = 1.5
     largest_population: int = 256
-    # Children, for each member, that do not gain this share of the cost when there are newcomers;
-    # the share that a climb must gain for another to follow. benchmarks/lowest.py
+    # Children, for each member, that do not gain this share of the cost when there are newcomers,
+    # and where members are annealed; the share that a climb must gain for another to follow.
+    # benchmarks/lowest.py
     patience: int = 4
+    patience_annealed: int = 2
     little_gain: float = 3e-4
     little_climb: float = 1e-4
     # Members of a family, shares of the components that are grown anew in them, and families that
@@ -154,26 +156,33 @@ class Tuning:
     share_of_newcomer: float = 0.02
     # Share of the children of relaxations that exchange components. benchmarks/never_beaten.py
     children_that_exchange: float = 0.25
-    # Components, cells and bytes up to which variants of the best are annealed; what a look at a
-    # switch takes for each line, and for each 64 subsets of components, about in nanoseconds; the
-    # share of the search at effort 1 that one of them may take, and the times that each switch is
-    # looked at. benchmarks/small_tables.py
-    components_to_anneal: int = 12
-    cells_to_anneal: int = 1 << 23
-    bytes_to_anneal: int = 1 << 27
-    look: float = 5.0
-    look_per_word: float = 0.5
-    share_of_annealing: float = 0.2
-    fewest_sweeps: int = 20
-    most_sweeps: int = 200
-    # Shares of the switches that cost something which are taken at first, and by how much colder it
-    # is at last. benchmarks/small_tables.py
-    accepted: tuple[float, ...] = (0.005, 0.01, 0.02, 0.04)
-    cooling: float = 6.0
-    # Share of a family that is annealed without growing anything anew, and sweeps from which that
-    # is so cheap that the best has a family before there are newcomers. benchmarks/small_tables.py
-    only_annealed: float = 0.5
-    sweeps_at_once: int = 120
+    # Components and bytes up to which members are annealed, and components where the density is
+    # less than so much: there most switches of many of them cost nothing, and lead nowhere; words
+    # of a shortlist; what a look at a switch takes for each line, about in nanoseconds.
+    # benchmarks/small_tables.py, benchmarks/never_beaten.py
+    components_to_anneal: int = 62
+    bytes_to_anneal: int = 1 << 28
+    density_to_anneal: float = 0.125
+    components_to_anneal_sparse: int = 12
+    words_of_shortlist: int = 2
+    look: float = 1.0
+    # Share of the search at effort 1 that the annealing of a newcomer may take, and the times that
+    # each switch is looked at; the share of these that children have. benchmarks/never_beaten.py
+    share_of_annealing: float = 0.02
+    fewest_sweeps: int = 8
+    most_sweeps: int = 40
+    sweeps_of_child: float = 0.3
+    # Newcomers of the first population that is annealed, and how many of them are relaxed before
+    # that, if any are. benchmarks/never_beaten.py
+    annealed_population: int = 8
+    share_relaxed: float = 0.5
+    # Temperatures at first of newcomers and of children, times k, as shares of what switches cost
+    # that cost something, in the middle of so many; by how much colder it is at last.
+    # benchmarks/never_beaten.py
+    heats: tuple[float, ...] = (0.4, 0.7, 1.2)
+    heat_of_child: float = 0.28
+    switches_sampled: int = 256
+    cooling: float = 20.0
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
     share_of_pool: float = 0.2
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
@@ -255,6 +264,12 @@ class Tuning:
     # covered by then is, line by line. benchmarks/constraints.py
     first_within_time: float = 0.5
     vain_exchanges: int = 20
+    # Share of the work of a fit that goes into each of two ways to tell which rows have components
+    # whose columns are fixed. benchmarks/constraints.py
+    share_beside_fixed: float = 0.15
+    # Seconds, for each row and component, to cover a table line by line, or to put thousands of
+    # components in order. benchmarks/constraints.py
+    settling: float = 5e-8
 
     # --- what no factorization costs less than (search/bounds.py) ---
 
