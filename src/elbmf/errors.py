@@ -5,8 +5,7 @@ Each message says what was expected, what came, where, and what to do.
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +22,6 @@ __all__ = [
     "Placeholder",
     "Setting",
     "differing",
-    "naming_lines",
     "parts_of",
     "worded",
 ]
@@ -60,7 +58,7 @@ class Line:
     """A row (axis 0) or a column (axis 1) that a message names.
 
     By its number, counted from 0, unless its name is known where the error passes: see
-    `naming_lines`.
+    `elbmf.utils.naming.naming_lines`.
     """
 
     axis: int
@@ -201,31 +199,6 @@ def worded(error: BaseException, write: Callable[[Setting], str]) -> str:
     return "".join(
         write(part) if isinstance(part, Setting) else str(part) for part in parts_of(error)
     )
-
-
-@contextmanager
-def naming_lines(
-    names: Callable[[], tuple[Sequence[Any] | None, Sequence[Any] | None]],
-) -> Iterator[None]:
-    """Let errors that are raised within name rows and columns by the names that they have.
-
-    ``names`` is asked for those of rows and columns only then.
-    """
-    try:
-        yield
-    except InputError as error:
-        lines = [part for part in error.parts if isinstance(part, Line) and part.name is None]
-        if not lines:
-            raise
-        known = names()
-
-        def named(part: str | Setting | Line) -> str | Setting | Line:
-            own = known[part.axis] if isinstance(part, Line) else None
-            if own is None or not isinstance(part, Line):
-                return part
-            return Line(part.axis, part.place, str(own[part.place]))
-
-        raise InputError(*map(named, error.parts)) from None
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -15,8 +15,9 @@ from strategies import boolean_arrays, boolean_factors, lengths, masked_factors
 
 
 @given(rows=boolean_arrays(columns=st.integers(1, 200)))
-def test_pack_keeps_every_bit(rows):
-    packed = pack(rows)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_pack_keeps_every_bit(order, rows):
+    packed = pack(np.asarray(rows, order=order))
     assert packed.dtype == np.uint64
     for i, row in enumerate(rows):
         for j, bit in enumerate(row):

@@ -30,3 +30,17 @@ def test_bound_needs_a_number_of_components(elbmf: Any) -> None:
     elbmf("bound", "table.csv").assert_error("-k")
     elbmf("bound", "table.csv", "-k", "auto").assert_error("must be a number of components")
     elbmf("bound", "table.csv", "-k", "1", "--time-limit", "0").assert_error("above 0; got 0")
+
+
+def test_bound_by_weight(elbmf: Any) -> None:
+    Path("table.csv").write_text(TABLE)
+    Path("weights.csv").write_text("row,weight\n2,3\n")
+    Path("copies.csv").write_text(TABLE + "5,1,1,1,1\n6,1,1,1,1\n")
+    run = elbmf("bound", "table.csv", "-k", "1", "--row-weights", "weights.csv", "--json")
+    told = json.loads(run.out)
+    copies = json.loads(elbmf("bound", "copies.csv", "-k", "1", "--json").out)
+    assert told["weights"] == {"sample_weight": "weights.csv"}
+    assert told["proved"]
+    assert (told["at_least"], told["best"]) == (copies["at_least"], copies["best"])
+    run = elbmf("bound", "table.csv", "-k", "1", "--row-weights", "weights.csv")
+    assert "no factorization with 1 component costs less than" in run.out

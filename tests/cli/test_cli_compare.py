@@ -87,6 +87,19 @@ def test_json_and_csv_have_what_fits_done_directly_have(elbmf: Any) -> None:
 
 
 @pytest.mark.slow
+def test_weights_are_named_and_count(elbmf: Any) -> None:
+    Path("weights.csv").write_text("column,weight\n0,2\n1,0\n")
+    given = (*COMPARE, "--methods", "grecond", "--seed", 0, "--column-weights", "weights.csv")
+    told = json.loads(elbmf(*given, "--json").out)
+    weights = np.ones(50)
+    weights[:2] = 2, 0
+    model = GreConD(3, random_state=0).fit(TILES.A, feature_weight=weights)
+    assert told["weights"] == {"feature_weight": "weights.csv"}
+    assert told["results"][0]["loss"] == model.reconstruction_err_
+    assert "counts the weight of its row times" in elbmf(*given).out
+
+
+@pytest.mark.slow
 def test_a_table_in_spite_of_methods_that_go_wrong(
     elbmf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

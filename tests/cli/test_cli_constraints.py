@@ -78,6 +78,17 @@ def test_empty_files_have_no_rules(folder, capsys, flag, text):
         assert np.array_equal(ruled, plain)
 
 
+@pytest.mark.parametrize("flag", ["--keep", "--previous"])
+def test_empty_files_have_no_components(folder, capsys, flag):
+    (folder / "none.csv").write_text("\n")
+    common = ["fit", "rights.csv", "-k", "2", "--seed", "0"]
+    assert main([*common, "-o", "kept", flag, "none.csv"]) == 0
+    assert "none.csv: has no components" in capsys.readouterr().err
+    assert main([*common, "-o", "plain"]) == 0
+    for kept, plain in zip(factors("kept"), factors("plain"), strict=True):
+        assert np.array_equal(kept, plain)
+
+
 def test_little_is_changed_of_what_was_before(folder, capsys):
     assert main(["cover", "rights.csv", "-o", "before", "--seed", "0"]) == 0
     before = factors("before")[1]

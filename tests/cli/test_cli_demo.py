@@ -1,15 +1,22 @@
 """elbmf demo."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from elbmf import estimators
 from elbmf.io import load_model, read
 
 
-@pytest.mark.slow
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let little be searched: `make test` runs the demo in full to compile the kernels."""
+    monkeypatch.setattr(estimators, "ELBMF", partial(estimators.ELBMF, max_iter=50, effort=0))
+
+
 def test_demo(elbmf: Any) -> None:
     result = elbmf("demo")
     assert result.code == 0

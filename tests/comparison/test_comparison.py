@@ -203,6 +203,17 @@ def test_bad_input(options, parts):
         assert part in str(error.value)
 
 
+def test_weights_count_in_fits_and_figures():
+    rows = np.random.default_rng(0).integers(0, 4, 60)
+    [result] = compare(TILES.A, 2, ["grecond"], sample_weight=rows, missing=MISSING, random_state=0)
+    model = GreConD(2, random_state=0).fit(TILES.A, missing=MISSING, sample_weight=rows)
+    assert result.loss == model.reconstruction_err_
+    unlike = GreConD(2, random_state=0).fit(TILES.A, missing=MISSING)
+    assert not np.array_equal(unlike.membership_, model.membership_)
+    with pytest.raises(InputError, match="feature_weight must be a number for each of the 50"):
+        Comparison(TILES.A, 2, feature_weight=[1, 2])
+
+
 def test_values_are_binarised_once():
     comparison = Comparison(np.array([[3.0, 0.5], [0.0, 2.0]]), 1, binarize=1.0)
     assert comparison._A.ones == 2
@@ -213,8 +224,10 @@ def test_values_are_binarised_once():
 def test_data_is_handed_over_as_it_is(tmp_path, missing):
     A = BooleanMatrix.from_array(TILES.A, missing=missing)
     save_data(tmp_path, A)
-    save_job(tmp_path, GreConD(2), 1.5)
-    loaded, estimator, time_limit = load_job(tmp_path)
+    weights = {"sample_weight": np.arange(4)}
+    save_job(tmp_path, GreConD(2), 1.5, weights)
+    loaded, estimator, time_limit, found = load_job(tmp_path)
+    assert found["sample_weight"].tolist() == [0, 1, 2, 3]
     assert (loaded.shape, loaded.ones, time_limit) == (A.shape, A.ones, 1.5)
     assert estimator.n_components == 2
     np.testing.assert_array_equal(loaded.to_csr().toarray(), A.to_csr().toarray())
@@ -230,8 +243,8 @@ def test_parameters_of_any_kind_are_handed_over(tmp_path):
     save_data(tmp_path, A)
     init = (np.eye(60, 3), sparse.csr_array(np.eye(3, 50)))
     given = ELBMF(np.int64(3), init=init, extra_weight=np.inf, binarize=ZScoreBinarizer(cutoff=2.5))
-    save_job(tmp_path, given, None)
-    _, found, _ = load_job(tmp_path)
+    save_job(tmp_path, given, None, {})
+    _, found, *_ = load_job(tmp_path)
     assert type(found) is ELBMF
     assert (found.n_components, found.extra_weight) == (3, np.inf)
     assert found.binarize.cutoff == 2.5
@@ -241,13 +254,13 @@ def test_parameters_of_any_kind_are_handed_over(tmp_path):
 
 def test_parameters_that_no_file_can_hold_are_named(tmp_path):
     with pytest.raises(InputError, match=r"ELBMF\.callback cannot be handed to another process"):
-        save_job(tmp_path, ELBMF(2, callback=print), None)
+        save_job(tmp_path, ELBMF(2, callback=print), None, {})
 
 
 def test_an_empty_matrix_is_handed_over_too(tmp_path):
     A = BooleanMatrix.from_array(np.zeros((3, 2)))
     save_data(tmp_path, A)
-    save_job(tmp_path, GreConD(2), None)
+    save_job(tmp_path, GreConD(2), None, {})
     assert load_job(tmp_path)[0].ones == 0
 
 

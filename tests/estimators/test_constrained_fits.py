@@ -1,6 +1,7 @@
 """Limits, fixed components, what must and must not be: never violated, or an error says why."""
 
 import pickle
+import time
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,28 @@ def test_without_any_time_a_cover_within_limits_is_made_line_by_line():
     assert model.n_components_ == len(np.unique(noisy[noisy.any(axis=1)], axis=0))
 
 
+@pytest.mark.parametrize(("limit", "axis"), [("max_rows", 0), ("max_columns", 1)])
+def test_line_by_line_components_are_no_larger_than_they_may_be(limit, axis):
+    A = TILES.repeat(3, axis=axis)
+    model = MinimalCover(**{limit: 2}, time_limit=0, random_state=0).fit(A)
+    assert model.reconstruction_err_ == 0
+    assert not broken(model.membership_, model.components_, A, False, **{limit: 2})
+
+
+def test_thousands_of_components_end_soon_after_the_limit():
+    rows = np.unique(np.random.default_rng(0).random((3000, 60)) < 0.5, axis=0)
+    one_each = MinimalCover(max_components_per_row=1, time_limit=1, random_state=0)
+    one_each.fit(rows[:20])  # which compiles
+    began, message = time.perf_counter(), ""
+    try:
+        assert one_each.fit(rows).reconstruction_err_ == 0
+        assert one_each.n_components_ == len(rows)
+    except InputError as error:  # on a machine that is busy
+        message = str(error)
+    assert time.perf_counter() - began < 8
+    assert not message or "Give it more time" in message
+
+
 def test_a_cover_that_takes_longer_says_so():
     message = (
         r"within time_limit=0 that leave so few .* max_loss=0 .* keep to max_columns=1, .* Give"
@@ -108,8 +131,9 @@ def test_a_cover_that_takes_longer_says_so():
 
 def test_components_of_few_rows_are_left_out():
     noisy = TILES ^ (np.random.default_rng(0).random(TILES.shape) < 0.1)
-    assert ELBMF(12, random_state=0).fit(noisy).membership_.sum(axis=0).min() < 8
-    model = ELBMF(12, min_rows=8, random_state=0).fit(noisy)
+    quick = {"effort": 0.1, "random_state": 0}
+    assert ELBMF(12, **quick).fit(noisy).membership_.sum(axis=0).min() < 8
+    model = ELBMF(12, min_rows=8, **quick).fit(noisy)
     sizes = model.membership_.sum(axis=0)
     assert ((sizes == 0) | (sizes >= 8)).all()
 
@@ -123,6 +147,15 @@ def test_others_are_found_around_fixed_components():
     both = ELBMF(5, fixed_components=(plain.membership_[:, [3]], fixed[:1]), random_state=0)
     U = both.fit_transform(sparse.csr_array(TILES))
     assert np.array_equal(U[:, 0], plain.membership_[:, 3])
+
+
+def test_fixed_components_of_little_use_do_no_harm():
+    tiles = make_tiles((150, 100), 12, height=(15, 40), noise=0.05, random_state=0).A.toarray() > 0
+    fixed = ELBMF(3, random_state=5, effort=0.1).fit(tiles).components_
+    without = ELBMF(9, random_state=0).fit(tiles)
+    model = ELBMF(12, fixed_components=fixed, random_state=0).fit(tiles)
+    assert np.array_equal(model.components_[:3], fixed)
+    assert model.reconstruction_err_ <= without.reconstruction_err_
 
 
 def test_all_components_may_be_fixed():
@@ -270,6 +303,14 @@ def test_names_are_told_where_the_data_has_them(wishes, message):
     A = pd.DataFrame(ONES, index=["ann", "bob", "cat", "dan"], columns=["mail", "wiki", "git"])
     with pytest.raises(InputError, match=message):
         ELBMF(2 if "fixed_components" in wishes else 1, **wishes).fit(A)
+
+
+def test_long_names_are_shortened():
+    A = pd.DataFrame(ONES, columns=[name * 100 for name in "abc"])
+    with pytest.raises(InputError, match=f"column '{'b' * 40}…{'b' * 19}' with itself"):
+        ELBMF(1, separate_columns=[(1, 1)]).fit(A)
+    with pytest.raises(InputError, match=f"got -1 for column '{'c' * 40}…{'c' * 19}'. A weight"):
+        ELBMF(1).fit(A, feature_weight=[1, 0, -1])
 
 
 def test_so_does_a_search_over_ranks():

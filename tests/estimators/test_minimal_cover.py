@@ -113,6 +113,6 @@ def test_large_tables_are_refused(monkeypatch):
 def test_time_is_left_for_fewer_components_with_errors():
     A = np.random.default_rng(0).random((60, 60)) < 0.3
     exact = MinimalCover(time_limit=0.2, random_state=0).fit(A)
-    model = MinimalCover(max_loss=300, time_limit=3, random_state=0).fit(A)
+    model = MinimalCover(max_loss=300, time_limit=2, random_state=0).fit(A)
     assert model.n_components_ < exact.n_components_
     assert model.reconstruction_err_ <= 300

@@ -27,6 +27,12 @@ _LARGEST_TERM = 1000
 # zeros (a loss of 5 times the ones at 30), with more they cover next to nothing.
 _STRONGEST_RELAXED = 100.0
 
+# Components up to which it is worth finding lines that have the same.
+_LONGEST_SORTED = 1024
+
+# Cells of a component from which threads take less time than they need to start.
+_LARGE = 1 << 16
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -163,22 +169,32 @@ def _cover(A: BooleanMatrix, U: Bools, V: Bools, n_jobs: int | None) -> Cover:
             )
         )
 
-    # Rows in the same components cover the same cells; the shorter side has fewer of them.
-    short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
-    covered = _covered(short, np.ascontiguousarray(long), n_jobs)
+    covered = _covered(*_quicker(U, V), n_jobs)
     if A.missing is not None:
         covered -= hits(A.missing)
     return Cover(A.known, A.ones, covered, hits(A))
 
 
 def _distinct(U: Bools) -> tuple[Bools, NDArray[np.int64]]:
-    """Return the distinct rows of U, and how often each occurs."""
+    """Return the distinct rows of U, and how often each occurs.
+
+    All of them where they are so long that to sort them takes longer than it saves.
+    """
+    if U.shape[1] > _LONGEST_SORTED:
+        return np.ascontiguousarray(U), np.ones(U.shape[0], dtype=np.int64)
     _, first, repeats = np.unique(pack(U), axis=0, return_index=True, return_counts=True)
     return np.ascontiguousarray(U[first]), repeats
 
 
+def _quicker(U: Bools, V: Bools) -> tuple[Bools, Bools]:
+    """Return the factors, or both transposed: lines of few components are united sooner."""
+    if U.sum() * V.shape[1] <= V.sum() * U.shape[0]:
+        return U, V
+    return V.T, U.T
+
+
 def _covered(U: Bools, V: Bools, n_jobs: int | None) -> int:
-    """‖U ∘ V‖₁, working on the distinct rows of U."""
+    """‖U ∘ V‖₁, working on the distinct rows of U: those alike cover the same cells."""
     distinct, repeats = _distinct(U)
     counts = np.zeros(distinct.shape[0], dtype=np.int64)
     component_bits = pack(V)
@@ -279,20 +295,25 @@ class GrowingCover:
         self.taken = np.zeros(U.shape[1], dtype=np.bool_)
         self.ones, self.cells = each.covered, each.cells
         self._A = A
-        self._n_jobs = n_jobs
+        self._n_jobs, self._large = n_jobs, each.cells >= _LARGE
+        # All of their cells are ones that are in no other: those of the rest stay as they are.
+        self._apart = each.rows * each.columns == each.alone
         self._rows, self._columns = pack(U), pack(V.T)
-        # As in `cover`: rows in the same components count together, those of the shorter side.
-        short, long = (U, V) if A.shape[0] <= A.shape[1] else (V.T, U.T)
-        self._distinct, self._repeats = _distinct(short)
-        self._component_bits = pack(np.ascontiguousarray(long))
+        lines, across = _quicker(U, V)
+        self._distinct, self._repeats = _distinct(lines)
+        self._component_bits = pack(across)
 
     def take(self, l: int) -> None:
         """Take in a component that is not in yet."""
         if self.taken[l]:
             raise InputError(f"Component {l} is in the cover already.")
-        ones, cells = self._fresh_hits(self._A, l), self._fresh_cells(l)
-        if self._A.missing is not None:
-            cells -= self._fresh_hits(self._A.missing, l)
+        if self._apart[l]:
+            alone = np.arange(self.taken.size) == l
+            ones, cells = self.ones * alone, self.cells * alone
+        else:
+            ones, cells = self._fresh_hits(self._A, l), self._fresh_cells(l)
+            if self._A.missing is not None:
+                cells -= self._fresh_hits(self._A.missing, l)
         before = self.cover
         self.cover = Cover(
             before.cells, before.ones, before.covered + int(cells[l]), before.hits + int(ones[l])
@@ -310,7 +331,7 @@ class GrowingCover:
             bits.fresh_hits(indptr, indices, low, high, self._rows, self._columns, taken, l, counts)
             return counts
 
-        return self._sum(count, pattern.shape[0])
+        return self._sum(count, pattern.shape[0], l)
 
     def _fresh_cells(self, l: int) -> NDArray[np.int64]:
         def count(low: int, high: int) -> NDArray[np.int64]:
@@ -327,10 +348,11 @@ class GrowingCover:
             )
             return counts
 
-        return self._sum(count, self._distinct.shape[0])
+        return self._sum(count, self._distinct.shape[0], l)
 
     def _sum(
-        self, count: Callable[[int, int], NDArray[np.int64]], length: int
+        self, count: Callable[[int, int], NDArray[np.int64]], length: int, l: int
     ) -> NDArray[np.int64]:
-        total: NDArray[np.int64] = np.sum(over_ranges(count, length, self._n_jobs), axis=0)
+        pieces = over_ranges(count, length, self._n_jobs if self._large[l] else 1)
+        total: NDArray[np.int64] = np.sum(pieces, axis=0)
         return total

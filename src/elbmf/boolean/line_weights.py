@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import Cover, Weights, cover
 from elbmf.boolean.product import Bools, boolean_factors, pack
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Line, Setting
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.paging import available_memory
 from elbmf.utils.text import size_text
@@ -112,6 +112,14 @@ class LineWeights:
         """Whether the weights are the numbers of copies themselves."""
         sides = zip((self.rows, self.columns), self.given, strict=True)
         return all(copies is None or bool((copies == weights).all()) for copies, weights in sides)
+
+    def require_copies(self, *why: str | Setting) -> None:
+        """Raise unless the weights are the numbers of copies themselves."""
+        if not self.are_copies:
+            raise InputError(
+                *why, ", weights of rows and columns must be whole numbers, on average "
+                f"{_MOST_COPIES} at most. Round them first."
+            )  # fmt: skip
 
     def roundings(self) -> Iterator[str]:
         """Say where the numbers of copies are not in the ratios of the weights."""
@@ -259,8 +267,9 @@ def _read(weights: Any, axis: int, length: int) -> Floats:
     if bad.size:
         raise InputError(
             Setting(name),
-            f" must be numbers from 0 to {_LARGEST:g}; got {found[bad[0]]:g} for {noun} {bad[0]}. "
-            f"A weight of 0 leaves a {noun} out.",
+            f" must be numbers from 0 to {_LARGEST:g}; got {found[bad[0]]:g} for ",
+            Line(axis, int(bad[0])),
+            f". A weight of 0 leaves a {noun} out.",
         )
     if not found.any():
         raise InputError(

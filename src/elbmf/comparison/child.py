@@ -128,7 +128,7 @@ def _forget_peak() -> bool:
 
 
 def _fit(folder: Path, tell: Tell) -> None:
-    A, estimator, time_limit = load_job(folder)
+    A, estimator, time_limit, weights = load_job(folder)
     _warm_up(estimator, A)
     before = _memory(peak=False) if _forget_peak() else None
     tell("began")
@@ -137,7 +137,7 @@ def _fit(folder: Path, tell: Tell) -> None:
         observer = _Observer(tell, time_limit)
         estimator.set_params(callback=observer)
         began = time.perf_counter()
-        estimator.fit(A.to_csr(), missing=A.missing)
+        estimator.fit(A.to_csr(), missing=A.missing, **weights)
         seconds = time.perf_counter() - began
     # A compiler takes more memory than most fits: what it left of the figure is worth nothing.
     peak = None if compiling.seconds else _memory(peak=True)

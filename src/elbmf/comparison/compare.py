@@ -12,12 +12,15 @@ import numpy as np
 from sklearn.base import clone
 
 from elbmf.binarizers import Binarize, learns
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.comparison.processes import Runner
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting, parts_of
 from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.reading import read_matrix
+from elbmf.io.table import names_of
 from elbmf.utils.constraints import InvalidParameterError
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 
@@ -60,8 +63,8 @@ class Comparison:
 
     Parameters
     ----------
-    X, n_components, methods, parameters, truth, refine, time_limit, grace, missing, binarize, \
-callback, n_jobs, random_state
+    X, n_components, methods, parameters, truth, refine, time_limit, grace, missing, \
+sample_weight, feature_weight, binarize, callback, n_jobs, random_state
         As for `compare`.
 
     Attributes
@@ -93,6 +96,8 @@ callback, n_jobs, random_state
         time_limit: float | None = None,
         grace: float | None = None,
         missing: Any = None,
+        sample_weight: Any = None,
+        feature_weight: Any = None,
         binarize: Binarize = None,
         callback: Callable[[ComparisonProgress], Any] | None = None,
         n_jobs: int | None = None,
@@ -123,7 +128,11 @@ callback, n_jobs, random_state
         for estimator in self.estimators.values():
             # The threshold was applied when the data was read.
             estimator.set_params(binarize=None)
-        self._rules = (truth, time_limit, grace, None if n_jobs == -1 else n_jobs)
+        given = {"sample_weight": sample_weight, "feature_weight": feature_weight}
+        with naming_lines(lambda: names_of(X)):
+            LineWeights.of(self._A.shape, **given)
+        weights = {name: np.asarray(value) for name, value in given.items() if value is not None}
+        self._rules = (truth, time_limit, grace, None if n_jobs == -1 else n_jobs, weights)
         self._callback = callback
 
     def __iter__(self) -> Iterator[Result]:
@@ -153,6 +162,8 @@ def compare(
     time_limit: float | None = None,
     grace: float | None = None,
     missing: Any = None,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
     binarize: Binarize = None,
     callback: Callable[[ComparisonProgress], Any] | None = None,
     n_jobs: int | None = None,
@@ -187,6 +198,8 @@ def compare(
         half of the limit by default, and at least 5.
     missing : array-like or sparse matrix of shape (n_samples, n_features), optional
         0/1 mask of more missing entries.
+    sample_weight, feature_weight : array-like of length n_samples and n_features, optional
+        What each row and each column weighs, in the fits and in what is told of them.
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
@@ -227,6 +240,8 @@ def compare(
             time_limit=time_limit,
             grace=grace,
             missing=missing,
+            sample_weight=sample_weight,
+            feature_weight=feature_weight,
             binarize=binarize,
             callback=callback,
             n_jobs=n_jobs,

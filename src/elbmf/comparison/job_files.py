@@ -6,6 +6,7 @@ file beside it.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -48,8 +49,15 @@ def _load_data(folder: Path) -> BooleanMatrix:
     return pattern(stored, None if stored.missing is None else pattern(stored.missing))
 
 
-def save_job(folder: Path, estimator: BooleanFactorizer, time_limit: float | None) -> None:
+def save_job(
+    folder: Path,
+    estimator: BooleanFactorizer,
+    time_limit: float | None,
+    weights: Mapping[str, Any],
+) -> None:
     """Write what to fit, and for how long, to the folder that has the data.
+
+    Weights are those of rows and columns, by the names that ``fit`` has for them.
 
     Raises
     ------
@@ -59,17 +67,21 @@ def save_job(folder: Path, estimator: BooleanFactorizer, time_limit: float | Non
     (folder / _FACTORS).unlink(missing_ok=True)
     arrays: list[NDArray[Any]] = []
     written = _written(estimator, type(estimator).__name__, arrays)
-    job = {"estimator": written, "time_limit": time_limit}
+    kept = {name: _written(value, name, arrays) for name, value in weights.items()}
+    job = {"estimator": written, "time_limit": time_limit, "weights": kept}
     (folder / _JOB).write_text(json.dumps(job), encoding="utf-8")
     np.savez(folder / _ARRAYS, *arrays)
 
 
-def load_job(folder: Path) -> tuple[BooleanMatrix, BooleanFactorizer, float | None]:
-    """Read the data, the estimator, and the seconds after which its fit is to end."""
+def load_job(
+    folder: Path,
+) -> tuple[BooleanMatrix, BooleanFactorizer, float | None, dict[str, Any]]:
+    """Read the data, the estimator, the seconds after which its fit is to end, and the weights."""
     job = json.loads((folder / _JOB).read_text(encoding="utf-8"))
     with np.load(folder / _ARRAYS) as arrays:
-        estimator = _read(job["estimator"], [arrays[name] for name in arrays.files])
-    return _load_data(folder), estimator, job["time_limit"]
+        kept = [arrays[name] for name in arrays.files]
+    weights = {name: _read(value, kept) for name, value in job["weights"].items()}
+    return _load_data(folder), _read(job["estimator"], kept), job["time_limit"], weights
 
 
 def _written(value: Any, name: str, arrays: list[NDArray[Any]]) -> Any:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -50,6 +50,8 @@ class Runner:
         Seconds beyond, in which a method that was asked to end may do so.
     n_jobs : int, optional
         Threads for the measures.
+    weights : mapping
+        Of rows and columns, by the names that ``fit`` has for them.
     """
 
     def __init__(
@@ -60,10 +62,11 @@ class Runner:
         time_limit: float | None,
         grace: float,
         n_jobs: int | None,
+        weights: Mapping[str, Any],
     ) -> None:
         self._folder, self._errors = folder, folder / "errors.txt"
         self._A, self._truth, self._n_jobs = A, truth, n_jobs
-        self._time_limit = time_limit
+        self._time_limit, self._weights = time_limit, weights
         # Seconds after which a fit is ended from outside.
         self._patience = None if time_limit is None else time_limit + grace
         self._processes: _Processes | None = None
@@ -83,7 +86,7 @@ class Runner:
 
         ``observe`` is called with the reports of the fit.
         """
-        save_job(self._folder, estimator, self._time_limit)
+        save_job(self._folder, estimator, self._time_limit, self._weights)
         self._errors.write_bytes(b"")
         if self._processes is None:
             self._processes = _Processes(self._folder, self._errors)
@@ -97,7 +100,8 @@ class Runner:
 
     def _measured(self, name: str, figures: dict[str, Any]) -> Result:
         U, V = load_factors(self._folder)
-        found: dict[str, Any] = measures(self._A, U, V, self._truth, self._n_jobs)
+        given = (self._A, U, V, self._truth, self._n_jobs)
+        found: dict[str, Any] = measures(*given, **self._weights)
         entries = U.size + V.size
         return Result(
             method=name,

@@ -20,8 +20,8 @@ class Result:
     status : str
         ``"finished"``; ``"time limit"``, with figures where the method could be asked to end with
         what it had; ``"out of memory"``; or ``"failed"``.
-    loss : int, optional
-        ‖A − U ∘ V‖₁, the number of wrong cells.
+    loss : int or float, optional
+        ‖A − U ∘ V‖₁, the number of wrong cells; with weights of rows or columns, what they weigh.
     relative_loss, similarity, recall, precision : float, optional
         See `elbmf.boolean.metrics`.
     recall_star : float, optional
@@ -44,7 +44,7 @@ class Result:
 
     method: str
     status: str
-    loss: int | None = None
+    loss: float | None = None
     relative_loss: float | None = None
     similarity: float | None = None
     recall: float | None = None

@@ -22,7 +22,7 @@ from elbmf.analysis.recurrence import (
 )
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
-from elbmf.errors import InputError, naming_lines
+from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
@@ -36,6 +36,7 @@ from elbmf.ranks.path import Factors, FinishedSteps, PathStep
 from elbmf.ranks.step_folder import StepFolder
 from elbmf.search.local import refine
 from elbmf.utils.constraints import HasMethods, Interval
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

@@ -25,7 +25,7 @@ from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product
-from elbmf.errors import InputError, naming_lines
+from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.table import names_of
@@ -34,6 +34,7 @@ from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
 from elbmf.utils.constraints import HasMethods, Interval, Options, StrOptions
 from elbmf.utils.docstrings import with_inherited
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

@@ -158,7 +158,7 @@ class ConstraintParameters:
         """Put components in an order, but those that are fixed first, as they were given."""
         if self._n_fixed:
             order = sorted(order, key=lambda l: min(l, self._n_fixed))
-        fitted.U, fitted.V = fitted.U[:, order], fitted.V[order]
+        fitted.U, fitted.V = np.take(fitted.U, order, axis=1), fitted.V[order]
         if self._n_fixed:
             given = (A, fitted.U, fitted.V, self._threads)
             self.bits_saved_ = savings(*given, in_order=True, two_rates=self._has_rates).saved
@@ -222,27 +222,51 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
     original, weights = model._original(A), model._weights(A.shape)
     constraints = model._constraints(original, k)
     local = LocalSearch(original, weights, model._threads)
-    plain, data, rest = copy.copy(model), A, k
+    plain, data, rest = copy.copy(model), A, k - constraints.n_fixed
     fixed = constraints.fixed
-    if fixed is not None and fixed.U is not None:
-        # What they cover counts for nothing any more.
-        factors = (fixed.U, fixed.V) if lines is None else lines.spread(fixed.U, fixed.V)
-        data = BooleanMatrix.from_array(A, missing=boolean_product(*factors, model._threads))
-        rest -= constraints.n_fixed
     plain.set_params(**dict.fromkeys(CONSTRAINTS), n_components=rest)
     deadline = np.inf
     if model.time_limit is not None:
         deadline = began + model.time_limit
         plain.time_limit = (1 - TUNING.share_of_constraints) * model.time_limit
+
+    def beside_fixed(fitted: FittedFactors) -> tuple[Bools, Bools]:
+        found = fitted.U, fitted.V
+        if lines is not None:
+            found = lines.join(A, *found, weights)
+        return with_fixed(local, fixed, *found)
+
     n, m = A.shape
     fitted = FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
-    if rest:
+    if rest and fixed is not None:
+        U = fixed.U
+        if U is None and isinstance(plain.init, str):
+            # Short fits, of all or of the others alone, tell which rows have them.
+            share = TUNING.share_beside_fixed
+            short = copy.copy(plain).set_params(effort=share * model.effort, checkpoint=None)
+            plain.effort = (1 - 2 * share) * model.effort
+            if plain.time_limit is not None:
+                short.time_limit = share * plain.time_limit
+                plain.time_limit *= 1 - 2 * share
+            alone = ConstrainedSearch(original, weights, Constraints(fixed=fixed), lines)
+            most_work = share * TUNING.share_of_constraints * model._search_work(A)
+            tried = []
+            for count in (k, rest):
+                if not fitted.was_stopped:
+                    fitted = short.set_params(n_components=count)._found(A, generator)
+                    tried.append(alone.improve(*beside_fixed(fitted), k, 0, most_work))
+            U = min(tried, key=lambda found: alone.cost(*found))[0][:, : constraints.n_fixed]
+        if U is None:
+            plain.n_components = k
+        else:
+            # What they cover counts for nothing any more.
+            factors = (U, fixed.V) if lines is None else lines.spread(U, fixed.V)
+            data = BooleanMatrix.from_array(A, missing=boolean_product(*factors, model._threads))
+    if rest and not fitted.was_stopped:
         fitted = plain._found(data, generator)
+    start = beside_fixed(fitted)
     if fixed is not None:
         fitted.bound = 0  # It was that of others.
-    found = (fitted.U, fitted.V)
-    if lines is not None:
-        found = lines.join(A, *found, weights)
     share = TUNING.share_of_constraints * model._search_work(A)
     work = 0.0 if fitted.was_stopped else np.inf if model.time_limit is not None else share
     seed = int(generator.integers(1 << 62))
@@ -250,7 +274,6 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
     def kept(constraints: Constraints) -> tuple[Bools, Bools]:
         with Alarm(deadline) as alarm:
             search = ConstrainedSearch(original, weights, constraints, lines, alarm)
-            start = with_fixed(local, constraints.fixed, *found)
             return search.improve(*start, k, seed, work)
 
     U, V = kept(constraints)

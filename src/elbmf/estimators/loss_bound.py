@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.bounds import bound_blocks, bound_fooling
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["LossBound", "loss_bound"]
@@ -30,10 +33,10 @@ class LossBound:
     at_least : int
         No factorization costs less.
     cost : int
-        What the best costs that was found; as many wrong cells, unless the two kinds of error are
-        weighed differently.
+        What the best costs that was found; as many wrong cells, unless the two kinds of error, or
+        rows and columns, are weighed differently.
     membership, components : ndarray of bool
-        Its factors U and V.
+        Its factors U and V; lines of weight 0 are in no component.
     proved_by : str
         What has led to the bound: ``"search"`` through all factorizations, ``"blocks"`` of columns
         or ``"fooling sets"``; empty if nothing has.
@@ -58,6 +61,8 @@ def loss_bound(
     *,
     extra_weight: float = 1.0,
     missing: Any = None,
+    sample_weight: Any = None,
+    feature_weight: Any = None,
     time_limit: float = 20.0,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -79,6 +84,9 @@ def loss_bound(
         As of `ELBMF`.
     missing : array-like, optional
         As for `ELBMF.fit`.
+    sample_weight, feature_weight : array-like, optional
+        What rows and columns weigh, as for `ELBMF.fit`, but whole numbers, on average 32 at most:
+        what is told is of a matrix that has each line as often as it weighs.
     time_limit : float
         Seconds in all. How far the bound gets depends on the machine; it holds in any case.
     tell : callable
@@ -106,7 +114,12 @@ def loss_bound(
             "that a fit has led to."
         )
     began = time.perf_counter()
-    A = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)
+    A = read = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)
+    with naming_lines(lambda: names_of(X)):
+        lines = LineWeights.of(A.shape, sample_weight, feature_weight)
+    if lines is not None:
+        lines.require_copies("For a bound")
+        A = lines.repeat(read)
     model = ELBMF(
         n_components,
         extra_weight=extra_weight,
@@ -134,6 +147,9 @@ def loss_bound(
         if found.at_least > least:
             least, by = found.at_least, "blocks" if found.at_least < cost else "search"
         tell(least, cost)
+    if lines is not None:
+        U, V = lines.join(A, U, V, weights)
+        cost = int(lines.cover(read, U, V).cost(weights))
     return LossBound(n_components, min(least, cost), cost, U, np.ascontiguousarray(V), by)
 
 

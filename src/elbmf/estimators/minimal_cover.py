@@ -10,7 +10,7 @@ import numpy as np
 
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
-from elbmf.boolean.product import Bools
+from elbmf.boolean.product import Bools, pack
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import ConstraintParameters, listed, unmet
@@ -29,6 +29,9 @@ from elbmf.utils.progress import FitProgress
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["MinimalCover"]
+
+# Seconds by which a time limit may be exceeded.
+_GRACE = 0.2
 
 
 @estimator
@@ -166,18 +169,27 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             few = weighted_cover(A, U, V, lines, self._threads).loss <= self.max_loss
             return few and not len(constraints.uncovered(U, V))
 
+        # What line by line takes, where each kind of row has a component.
+        kinds = np.unique(pack(Table.of(A).required), axis=0).shape[0]
+        line_by_line = TUNING.settling * A.shape[0] * kinds
+
+        def late() -> bool:
+            spare = alarm.deadline + _GRACE - time.perf_counter()
+            return spare < line_by_line / 2
+
         def fewest(rules: Constraints, alarm: Alarm) -> FewestWithin:
             search = ConstrainedSearch(A, weights, rules, lines, alarm)
-            return FewestWithin(A, search, rules.n_fixed, self.max_loss, enough, lambda: alarm.rung)
+            given = (A, search, rules, self.max_loss, enough)
+            return FewestWithin(*given, lambda: alarm.rung, late)
 
         def covered(rules: Constraints) -> tuple[Bools, Bools] | None:
             now = time.perf_counter()
-            until = now + TUNING.first_within_time * (alarm.deadline - now)
-            with Alarm(until) as first:
+            share = TUNING.first_within_time * (alarm.deadline - now)
+            with Alarm(min(now + share, alarm.deadline - line_by_line)) as first:
                 return fewest(rules, first).cover(*with_fixed(local, rules.fixed, U, V), seed)
 
         found = covered(constraints)
-        if found is None and alarm.rung:
+        if found is None and (alarm.rung or late()):
             raise InputError(
                 "No components were found within ",
                 Setting("time_limit", self.time_limit),
@@ -192,13 +204,15 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             wish = Setting("max_loss", self.max_loss)
             raise unmet(constraints, wish, why, lambda others: covered(others) is not None)
         if not rounds.reason:
-            U, V, interrupted = fewest(constraints, alarm).drop(
-                *found,
-                at_least,
-                generator,
-                work,
-                lambda size, share: rounds.tell(size, at_least, share),
-            )
+            # Then it is still to be put in order.
+            with Alarm(alarm.deadline - TUNING.settling * found[0].size) as last:
+                U, V, interrupted = fewest(constraints, last).drop(
+                    *found,
+                    at_least,
+                    generator,
+                    work,
+                    lambda size, share: rounds.tell(size, at_least, share),
+                )
             found = U, V
             rounds.reason = rounds.reason or "interrupted" * interrupted
         return found if lines is None else lines.spread(*found)
@@ -207,13 +221,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
         self, A: BooleanMatrix, sample_weight: Any, feature_weight: Any
     ) -> LineWeights | None:
         lines = super()._line_weights(A, sample_weight, feature_weight)
-        if self.max_loss and lines is not None and not lines.are_copies:
-            raise InputError(
-                "With ",
-                Setting("max_loss", self.max_loss),
-                ", weights of rows and columns must be whole numbers, on average 32 at most, so "
-                "that it is known what is allowed. Round them first.",
-            )
+        if self.max_loss and lines is not None:
+            lines.require_copies("With ", Setting("max_loss", self.max_loss))
         return lines
 
     def _at_least(self, search: CoverSearch, A: BooleanMatrix) -> int:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from elbmf.analysis.recurrence import PartialFit, recurrence
 from elbmf.boolean.line_weights import LineWeights
-from elbmf.errors import InputError, Setting, naming_lines
+from elbmf.errors import InputError, Setting
 from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
@@ -35,6 +35,7 @@ from elbmf.ranks.path import (
 )
 from elbmf.ranks.step_folder import StepFolder
 from elbmf.utils.constraints import HasMethods, Interval, StrOptions
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 

@@ -22,7 +22,7 @@ from elbmf.io.matching import first_few, unknown_lines
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText
 
-__all__ = ["read_gmt", "read_labels", "read_pairs", "read_weights"]
+__all__ = ["is_blank", "read_gmt", "read_labels", "read_pairs", "read_weights"]
 
 
 def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
@@ -211,7 +211,7 @@ def read_pairs(
     source, found = Path(path), []
     places = [{name: at for at, name in enumerate(own)} for own in names]
     expected = f"pairs of {nouns[0]} and {nouns[1]}"
-    for line, fields in () if _is_blank(source) else _records(source, expected):
+    for line, fields in () if is_blank(source) else _records(source, expected):
         if len(fields) != 2:
             raise FileFormatError(
                 f"{source}, line {line}: expected two names, {nouns[0]} and {nouns[1]}, found "
@@ -240,7 +240,7 @@ def read_pairs(
     return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
-def _is_blank(source: Path) -> bool:
+def is_blank(source: Path) -> bool:
     """Tell whether there is a file, and nothing in it but white space."""
     if not source.is_file() or source.stat().st_size == 0:
         return source.is_file()

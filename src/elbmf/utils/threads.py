@@ -1,13 +1,14 @@
 """Running compiled kernels, which release the GIL, in several threads."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["SingleThreadedBlas", "available_cores", "over_ranges"]
 
@@ -69,13 +70,25 @@ class SingleThreadedBlas:
     _lock = Lock()
     _holders = 0
     _limit: Any = None
+    _libraries: ThreadpoolController | None = None
+    _modules = 0
 
     def __init__(self) -> None:
         cls = type(self)
         with cls._lock:
             if cls._holders == 0:
-                cls._limit = threadpool_limits(limits=1, user_api="blas")
+                cls._limit = cls._found().limit(limits=1, user_api="blas")
             cls._holders += 1
+
+    @classmethod
+    def _found(cls) -> ThreadpoolController:
+        """Look for the libraries, which takes longer than a small fit, where there may be new ones.
+
+        They come with modules.
+        """
+        if cls._libraries is None or cls._modules != len(sys.modules):
+            cls._libraries, cls._modules = ThreadpoolController(), len(sys.modules)
+        return cls._libraries
 
     def release(self) -> None:
         """Give up the hold."""

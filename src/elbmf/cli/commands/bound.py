@@ -4,7 +4,14 @@ import argparse
 from collections.abc import Sequence
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.shared import add_matrix, add_n_jobs, add_parameter, add_reader_options
+from elbmf.cli.flags.shared import (
+    add_line_weights,
+    add_matrix,
+    add_n_jobs,
+    add_parameter,
+    add_reader_options,
+    weight_files,
+)
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -29,17 +36,19 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_parameter(parser, "random_state", help="seed")
     add_n_jobs(parser)
     add_parameter(parser, "binarize")
+    add_line_weights(parser)
     add_reader_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, bound, tell."""
-    from elbmf.cli.reading import boolean, read_matrix
+    from elbmf.cli.reading import boolean, line_weights, read_matrix
     from elbmf.estimators.loss_bound import loss_bound
     from elbmf.estimators.proof import loss_proof
     from elbmf.utils.text import number
 
-    A = boolean(read_matrix(args.data, args), args.binarize, args.data)
+    table = read_matrix(args.data, args)
+    A, weights = boolean(table, args.binarize, args.data), line_weights(args, table)
 
     def tell(at_least: int, cost: int) -> None:
         if console.shows_progress:
@@ -53,12 +62,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
         n_jobs=args.n_jobs,
         random_state=args.random_state,
         tell=tell,
+        **weights,
     )
     console.status("")
     if args.json:
         console.result_json(
             {
                 "data": args.data,
+                "weights": weight_files(args),
                 "k": found.n_components,
                 "at_least": found.at_least,
                 "best": found.cost,
@@ -68,7 +79,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         )
         return 0
     best = "the best that was found"
-    said = loss_proof(found.at_least, found.cost, found.n_components, args.extra_weight, best)
+    costs = (found.at_least, found.cost, found.n_components, args.extra_weight)
+    said = loss_proof(*costs, best, weighted=bool(weights))
     console.result(said + (f" Shown by {_HOW[found.proved_by]}." if found.at_least else ""))
     return 0
 

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import Parameter
 from elbmf.cli.flags.parameters import add_flags, given
-from elbmf.cli.flags.shared import add_binarize, add_matrix, add_reader_options
+from elbmf.cli.flags.shared import (
+    add_binarize,
+    add_line_weights,
+    add_matrix,
+    add_reader_options,
+)
 from elbmf.estimators.registry import METHODS
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -61,6 +66,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--plot", metavar="PICTURE", help="draw loss and time of the methods")
     parser.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     add_binarize(parser)
+    add_line_weights(parser)
     add_reader_options(parser)
 
 

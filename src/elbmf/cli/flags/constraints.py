@@ -68,7 +68,7 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
     from scipy import sparse
 
     from elbmf.io import LabelledMatrix, load_model, read
-    from elbmf.io.known import read_pairs
+    from elbmf.io.known import is_blank, read_pairs
 
     columns = {name: place for place, name in enumerate(table.column_labels())}
 
@@ -83,6 +83,9 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
                 f"{path}: there is no such result, nor a table of components. Name a folder that "
                 "elbmf fit or cover has saved, or a table with a line for each component."
             )
+        if is_blank(Path(path)):
+            warnings.warn(f"{path}: has no components, so there are none to keep.", stacklevel=2)
+            return np.zeros((0, table.shape[1]), np.bool_)
         if Path(path).is_dir():
             model = load_model(path)
             roles = LabelledMatrix(model.V, column_names=model.column_names)

@@ -11,9 +11,10 @@ from elbmf.binarizers import learns
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import made, read_config
 from elbmf.cli.flags.parameters import by_any_name, check_values
+from elbmf.cli.flags.shared import weight_files
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.reading import boolean, read_matrix
+from elbmf.cli.reading import boolean, line_weights, read_matrix
 from elbmf.cli.results import lines_of
 from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_picture, check_table
@@ -28,7 +29,7 @@ from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.io.records import write_records
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.machine import versions
-from elbmf.utils.text import number, share, size_text, times
+from elbmf.utils.text import amount, number, share, size_text, times
 
 __all__ = ["notes", "results_table", "run"]
 
@@ -42,12 +43,13 @@ def run(common: dict[str, Any], args: argparse.Namespace, console: Console) -> i
     check_values(BooleanFactorizer, common)
     methods = chosen_names("all" if args.methods == "all" else args.methods.split(","))
     parameters = _parameters_by_method(args.config, methods)
-    inputs = [each for each in (args.data, args.truth, args.config) if each]
+    inputs = [args.data, args.truth, args.config, *weight_files(args).values()]
+    inputs = [each for each in inputs if each]
     if args.output:
         check_table(Path(args.output), *inputs)
     if args.plot:
         check_picture(Path(args.plot), *inputs)
-    A, truth = _read_data(args)
+    A, truth, weights = _read_data(args)
     _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
     comparison = Comparison(
         A,
@@ -56,6 +58,7 @@ def run(common: dict[str, Any], args: argparse.Namespace, console: Console) -> i
         truth=truth,
         refine=args.refine,
         callback=ProgressLine(console, A.ones).comparison,
+        **weights,
         **common,
     )
     results, finished = _compared(comparison, console)
@@ -71,6 +74,7 @@ def run(common: dict[str, Any], args: argparse.Namespace, console: Console) -> i
             {
                 "data": data_notes(Path(args.data).name, A),
                 "truth": Path(args.truth).name if args.truth else None,
+                "weights": weight_files(args),
                 "n_components": common["n_components"],
                 "seed": comparison.random_state,
                 "time_limit": common.get("time_limit"),
@@ -82,6 +86,8 @@ def run(common: dict[str, Any], args: argparse.Namespace, console: Console) -> i
         )
     elif results:
         console.result(results_table(results, with_truth=bool(args.truth)))
+        if weights:
+            console.result("A wrong cell counts the weight of its row times that of its column.")
         for note in notes(results, common.get("time_limit")):
             console.result(note)
     if args.output and results:
@@ -119,12 +125,15 @@ def _parameters_by_method(path: str | None, methods: Sequence[str]) -> dict[str,
     return found
 
 
-def _read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix | None]:
-    """Read the data and, if it is given, the truth."""
+def _read_data(
+    args: argparse.Namespace,
+) -> tuple[BooleanMatrix, BooleanMatrix | None, dict[str, Any]]:
+    """Read the data, the truth, if it is given, and weights of rows and columns."""
     data = read_matrix(args.data, args)
     A = boolean(data, args.binarize, args.data)
+    weights = line_weights(args, data)
     if not args.truth:
-        return A, None
+        return A, None, weights
     truth = read_matrix(args.truth, args)
     try:
         for what in ("rows", "columns"):
@@ -133,7 +142,8 @@ def _read_data(args: argparse.Namespace) -> tuple[BooleanMatrix, BooleanMatrix |
         raise InputError(
             f"{args.truth}: {error} They must be the same matrix, with and without noise."
         ) from error
-    return A, boolean(truth, None if learns(args.binarize) else args.binarize, args.truth)
+    truth_binarize = None if learns(args.binarize) else args.binarize
+    return A, boolean(truth, truth_binarize, args.truth), weights
 
 
 def _compared(comparison: Comparison, console: Console) -> tuple[list[Result], bool]:
@@ -171,7 +181,7 @@ class _Column(NamedTuple):
 
 
 _COLUMNS = {
-    "loss": _Column("loss", number, min),
+    "loss": _Column("loss", amount, min),
     "relative_loss": _Column("relative loss", share, min),
     "similarity": _Column("similarity", share, max),
     "recall": _Column("recall", share, max),

@@ -35,7 +35,6 @@ from elbmf.errors import (
     InputError,
     MissingExtraError,
     Setting,
-    naming_lines,
 )
 from elbmf.estimators import ELBMF, BooleanFactorizer
 from elbmf.estimators.checkpoints import (
@@ -51,6 +50,7 @@ from elbmf.io.row_batches import STDIN
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.text import NO_ZEROS, without_zeros
 
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if kept.folder is not None:
             console.note("The same command with --resume --overwrite goes on from there")
     tell_fit(model, described, str(folder), console, as_json=args.json)
-    if getattr(args, "previous", None) is not None:
+    if getattr(estimator, "previous", None) is not None:
         console.note(
             f"Cells of components that differ from {args.previous}: {estimator.n_changes_}"
         )

@@ -26,7 +26,7 @@ from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.running.resumed import finishes, remove_model, same_command, save_fitted
 from elbmf.cli.text.tables import table
 from elbmf.cli.writing import check_folder, check_picture
-from elbmf.errors import InputError, MissingExtraError, naming_lines
+from elbmf.errors import InputError, MissingExtraError
 from elbmf.estimators.rank_search import HELD_OUT, STABILITY, TITLES, RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
@@ -35,6 +35,7 @@ from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import has_steps, remove_steps
 from elbmf.utils.machine import versions
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.text import counted, number, share
 
 __all__ = ["ranks_table", "run"]

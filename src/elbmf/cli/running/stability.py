@@ -24,7 +24,7 @@ from elbmf.cli.text.model import remarks
 from elbmf.cli.text.tables import shorten, table
 from elbmf.cli.writing import check_folder, save
 from elbmf.comparison import Stability
-from elbmf.errors import InputError, naming_lines
+from elbmf.errors import InputError
 from elbmf.estimators.checkpoints import remove_checkpoint
 from elbmf.estimators.resampled import Resample
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
@@ -32,6 +32,7 @@ from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel, load_model
 from elbmf.io.model_info import SignificanceInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import has_steps, remove_steps
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.text import counted, number, share
 
 __all__ = ["run"]

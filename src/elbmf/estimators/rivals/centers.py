@@ -32,6 +32,11 @@ _STEP = 0.1
 _FREE = 0.25
 
 
+def _short(indices: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Return columns as sketches keep them, for any other kind would be compiled for seconds."""
+    return indices.astype(np.int32, copy=False)
+
+
 class Centers:
     """Centres of the rows read so far."""
 
@@ -72,16 +77,17 @@ class Centers:
             )
         missing: Pattern = (np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
         if A.missing is not None:
-            missing = A.missing.indptr, A.missing.indices
+            missing = A.missing.indptr, _short(A.missing.indices)
             if self._state.missing.columns.shape[1] == 0:
                 self._state, self._spare = (
                     state._replace(missing=self._sketches(state.ones.columns.shape[1]))
                     for state in (self._state, self._spare)
                 )
         self.n_rows += high - low
+        columns = _short(A.indices)
         while True:
             low = take_rows(
-                (A.indptr, A.indices),
+                (A.indptr, columns),
                 missing,
                 low,
                 high,

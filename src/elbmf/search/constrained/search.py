@@ -84,14 +84,14 @@ class ConstrainedSearch:
                 few = describe_within(self._A, V, self._weights, most, alarm=alarm)
                 U, searched = np.where(many[:, None], few, U), False
         factors = self._opened(slots, seed, most_work)
-        rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
+        rows, columns = pack(U.T), pack(V)
         patience = 0 if hasty else TUNING.vain_exchanges * k
         rules = _rules(self._constraints, (slots, V.shape[1]))
         given, one = (self.task, rules, factors), np.int64(1)
         choose = address_of(choose_lines, *given, one, one, one)
         work_on = address_of(work_within, *given, choose, one, one)
         addresses = (choose, work_on, address_of(assign_lines, *given, one))
-        goal = self._value_without(factors) - max_cost
+        goal = self._value_without(factors) - max_cost if patience else 0
         evolve_within(*given, addresses, rows, columns, searched, hasty, k, patience, goal)
         U, V = self._unpacked(factors)
         if slots == k:
@@ -100,9 +100,8 @@ class ConstrainedSearch:
         return np.ascontiguousarray(U[:, order]), V[order]
 
     def _unpacked(self, factors: Factors) -> tuple[Bools, Bools]:
-        bits = factors.component_bits
-        U, V = (unpack(bits[axis], self._A.shape[axis]) for axis in (0, 1))
-        return np.ascontiguousarray(U.T), V
+        V = unpack(factors.component_bits[1], self._A.shape[1])
+        return unpack(factors.memberships[0], V.shape[0]), V
 
     def _value_without(self, factors: Factors) -> int:
         """Return what components would be worth that leave no error beside those in ``factors``."""
@@ -200,13 +199,13 @@ def _described_within(
 
 def _opened(U: Bools, V: Bools, seed: int, work: float, alarm: Alarm) -> Factors:
     """Pack factors, with buffers for work on them."""
-    rows, columns = pack(np.ascontiguousarray(U.T)), pack(V)
+    rows, columns = pack(U.T), pack(V)
 
     def buffers() -> tuple[Words, Words]:
         return np.zeros(rows.shape[1], np.uint64), np.zeros(columns.shape[1], np.uint64)
 
     return Factors(
-        memberships=(pack(U), pack(np.ascontiguousarray(V.T))),
+        memberships=(pack(U), pack(V.T)),
         component_bits=(rows, columns),
         sizes=np.stack([U.sum(axis=0), V.sum(axis=1)]).astype(np.int64),
         saved=(rows.copy(), columns.copy()),

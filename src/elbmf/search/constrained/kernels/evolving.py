@@ -65,10 +65,34 @@ def _insert(task, rules, factors, addresses, l, rows, columns):
 
 
 @helper(allocates=False)
+def _count(factors, axis, i):
+    """Count the components of a line."""
+    count = np.int64(0)
+    for y in range(factors.memberships[axis].shape[1]):
+        count += popcount(factors.memberships[axis][i, y])
+    return count
+
+
+@helper(allocates=False)
+def _may_have(task, rules, factors, axis, i, l):
+    """Tell whether a line may have a component that it has.
+
+    Its cells are looked at from the rows alone, for a column may be in thousands of components.
+    """
+    if _count(factors, axis, i) > rules.per_line[axis]:
+        return False
+    if axis == 1:
+        return True
+    covered = factors.covered[1]
+    unite_others(factors, 0, i, l, covered)
+    return gain_of(task, rules, factors, 0, i, l, covered) != NEVER
+
+
+@helper(allocates=False)
 def _fits(task, rules, factors, l):
     """Tell whether a component keeps to the rules as it is."""
     for axis in range(2):
-        own, covered = factors.component_bits[axis][l], factors.covered[1 - axis]
+        own = factors.component_bits[axis][l]
         size = factors.sizes[axis, l]
         if size < rules.least[axis] or size > rules.most[axis]:
             return False
@@ -79,9 +103,7 @@ def _fits(task, rules, factors, l):
                 word &= word - np.uint64(1)
                 if axis == 1 and meets(rules.apart, i, own):
                     return False
-                if unite_others(factors, axis, i, l, covered) >= rules.per_line[axis]:
-                    return False
-                if gain_of(task, rules, factors, axis, i, l, covered) == NEVER:
+                if not _may_have(task, rules, factors, axis, i, l):
                     return False
     return True
 
@@ -103,14 +125,13 @@ def _trim(task, rules, factors, l):
             if count * factors.sizes[1, l] > factors.sizes[0, l]:
                 switch(factors, 1, j, l, False)
     for axis in range(2):
-        own, covered = factors.component_bits[axis][l], factors.covered[1 - axis]
+        own = factors.component_bits[axis][l]
         for w in range(own.shape[0]):
             word = own[w]
             while word:
                 i = 64 * w + lowest(word)
                 word &= word - np.uint64(1)
-                many = unite_others(factors, axis, i, l, covered) >= rules.per_line[axis]
-                if many or gain_of(task, rules, factors, axis, i, l, covered) == NEVER:
+                if not _may_have(task, rules, factors, axis, i, l):
                     switch(factors, axis, i, l, False)
 
 
@@ -125,11 +146,8 @@ def _make_room(task, rules, factors, axis, i):
 
     Unless they are fixed, or would have too few lines without it. Its own alone are cleared.
     """
-    count, covered = np.int64(0), factors.covered[1 - axis]
-    for y in range(factors.memberships[axis].shape[1]):
-        count += popcount(factors.memberships[axis][i, y])
-    lost = np.int64(0)
-    if count >= rules.per_line[axis]:
+    covered, lost = factors.covered[1 - axis], np.int64(0)
+    if _count(factors, axis, i) >= rules.per_line[axis]:
         for l in range(rules.fixed[axis], factors.sizes.shape[1]):
             size = factors.sizes[axis, l]
             alone = size == 1 and l >= rules.fixed[1]
