@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo setup quick test lint types kernels imports tests random benchmarks reproduce docs dist clean
+.PHONY: demo setup quick test lint types kernels more-kernels imports tests random benchmarks reproduce docs dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
@@ -21,7 +21,7 @@ quick: $(VENV)/.core
 # Types are checked on one core while the kernels that most tests need are compiled on the other: the
 # tests themselves run in several processes, each of which would compile them.
 test: lint imports
-	$(MAKE) --no-print-directory --jobs=2 types kernels
+	$(MAKE) --no-print-directory --jobs=2 types kernels more-kernels
 	$(MAKE) --no-print-directory tests
 
 lint: $(VENV)/.test
@@ -30,6 +30,9 @@ lint: $(VENV)/.test
 
 kernels: $(VENV)/.test
 	$(BIN)/elbmf demo --quiet --output build/demo --overwrite > /dev/null
+
+more-kernels: $(VENV)/.test
+	$(BIN)/python tests/compiling.py
 
 types: $(VENV)/.test
 	$(BIN)/mypy

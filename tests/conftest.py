@@ -1,5 +1,6 @@
 """What all tests share: examples that are the same for everyone, and what markers mean."""
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -47,6 +48,9 @@ def all_is_there():
 
 
 def pytest_configure(config):
+    # Imports and tests are there to stay: to look for garbage among them, again and again, takes a
+    # quarter of the time that collecting them does.
+    gc.disable()
     reasons = [reason for marker in NEEDS if (reason := lacking(marker))]
     if reasons and all_is_there():
         raise pytest.UsageError("\n".join(reasons))
@@ -76,6 +80,11 @@ def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):
         # Side by side, those that take long come first, so that none is left at the end.
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(params=[1, 2, 5])

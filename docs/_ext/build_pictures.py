@@ -32,11 +32,11 @@ def draw(app: Any) -> None:
                 save(function(), path)
 
 
-def report_digits(path: Path) -> None:
+def report_digits(path: Path, effort: int) -> None:
     """Write the report that the page on reports shows."""
     A, pixels, digits = load_digits()
     images = [f"image {number}" for number in range(A.shape[0])]
-    model = ELBMF(n_components=20, random_state=0).fit(A)
+    model = ELBMF(n_components=20, effort=effort, random_state=0).fit(A)
     data = LabelledMatrix(A, images, list(pixels))
     write_report(path, model, data, labels=digits, title="Images of digits")
 
@@ -44,11 +44,13 @@ def report_digits(path: Path) -> None:
 def add_report(app: Any, exception: Exception | None) -> None:
     """Put the report beside the pages that were built."""
     if exception is None and app.builder.format == "html":
-        report_digits(Path(app.outdir) / "digits-report.html")
+        report_digits(Path(app.outdir) / "digits-report.html", app.config.report_effort)
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Draw when the build begins, report when it is done."""
+    # Less will do where the site is built only to see whether it can be.
+    app.add_config_value("report_effort", 1, "")
     app.connect("builder-inited", draw)
     app.connect("build-finished", add_report)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -136,14 +136,15 @@ def test_overlap_counts_what_is_shared(drawn):
     _, U, V = drawn
     found = component_overlap(U, V)
     for a in range(U.shape[1]):
-        for b in range(U.shape[1]):
-            rows, columns = (U[:, a] & U[:, b]).sum(), (V[a] & V[b]).sum()
-            either = (U[:, a] | U[:, b]).sum()
-            own = U[:, a].sum() * V[a].sum()
-            assert (found.rows[a, b], found.columns[a, b]) == (rows, columns)
-            assert found.cells[a, b] == rows * columns
-            assert found.row_similarity[a, b] == pytest.approx(rows / either if either else 0)
-            assert found.share[a, b] == pytest.approx(rows * columns / own if own else 0)
+        rows = (U[:, [a]] & U).sum(axis=0)
+        columns = (V[a] & V).sum(axis=1)
+        either = (U[:, [a]] | U).sum(axis=0)
+        own = U[:, a].sum() * V[a].sum()
+        np.testing.assert_array_equal(found.rows[a], rows)
+        np.testing.assert_array_equal(found.columns[a], columns)
+        np.testing.assert_array_equal(found.cells[a], rows * columns)
+        np.testing.assert_allclose(found.row_similarity[a], rows / np.maximum(either, 1), 1e-6)
+        np.testing.assert_allclose(found.share[a], rows * columns / max(own, 1), 1e-6)
 
 
 @given(boolean_factors())

@@ -35,7 +35,15 @@ def test_the_site(tmp_path):
     site = tmp_path / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q"]
     done = subprocess.run(
-        [*command, "-D", "plot_gallery=0", str(tmp_path / "docs"), str(site)],
+        [
+            *command,
+            "-D",
+            "plot_gallery=0",
+            "-D",
+            "report_effort=0",
+            str(tmp_path / "docs"),
+            str(site),
+        ],
         capture_output=True,
         text=True,
     )
