@@ -159,6 +159,37 @@ def test_a_search_goes_on_from_any_place(A, k, at, seed):
         np.testing.assert_array_equal(one, other)
 
 
+@given(A=boolean_arrays(), k=st.integers(2, 5), at=st.integers(1, 30), seed=st.integers(0, 99))
+@examples(15)
+def test_a_search_that_was_told_to_end_goes_on(A, k, at, seed):
+    """Where it is then is not where it was when it last said so: a round has been done since."""
+    local = LocalSearch(BooleanMatrix.from_array(A))
+    n, m = A.shape
+    start = np.random.default_rng(seed)
+    factors = local.pack(start.random((n, k)) < 0.3, start.random((k, m)) < 0.3)
+    with Search(local, k, np.random.default_rng(seed), 2e7) as search:
+        expected = search.improve([factors])
+        work = search.work
+    generator, places, calls = np.random.default_rng(seed), [], []
+
+    def keep(place):
+        places[:] = [place, generator.bit_generator.state]
+
+    def end(cost, progress):
+        calls.append(cost)
+        return len(calls) > at
+
+    with Search(local, k, generator, 2e7, end) as search:
+        search.improve([factors], keep)
+    if not places:
+        return
+    generator.bit_generator.state = places[1]
+    with Search(local, k, generator, 2e7) as search:
+        found = search.improve(Population.from_arrays(*places[0].to_arrays()))
+        assert search.work == work
+    assert found.cost == expected.cost
+
+
 FITS = {
     "elbmf": (ELBMF, {"max_iter": 30}),
     "float64, full trace": (

@@ -474,6 +474,7 @@ class Search:
                 population.fruitless = 0
         if self.work >= population.refined_at * TUNING.refined_after and not self.interrupted:
             self._refine_best(population)
+        population.work = self.work
         self._report(population)
 
     def _climb_on(self, population: Population, start: Individual, found: Individual) -> None:

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Protocol, Self, TypeVar
 
 import numpy as np
@@ -284,7 +285,7 @@ class Portfolio:
         """Search on from what the quick starts and the runs, all of them taken, have found."""
         self._epochs = runs[-1].n_iter if runs else 0
         position, start = memory.place or self._started(runs, memory)
-        best = runs[position] if runs else FittedFactors(*self.found[0].to_arrays())
+        best = _copy(runs[position]) if runs else FittedFactors(*self.found[0].to_arrays())
         keeper = memory.keeper(position, epoch_work(self.local.A, self.k))
         if not isinstance(start, Population):
             least = min(start, key=lambda each: each.cost)
@@ -420,6 +421,11 @@ class Portfolio:
         more = self.k - U.shape[1]
         best.U, best.V = np.pad(U, ((0, 0), (0, more))), np.pad(V, ((0, more), (0, 0)))
         return best
+
+
+def _copy(run: FittedFactors) -> FittedFactors:
+    """Return a run to go on from, for what is kept of it stays as it is."""
+    return replace(run, stages=dict(run.stages))
 
 
 def _result(future: Future[T]) -> T | None:
