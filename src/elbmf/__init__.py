@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.estimators import Primp as Primp
     from elbmf.estimators import RoundedNMF as RoundedNMF
     from elbmf.estimators import Sofa as Sofa
+    from elbmf.estimators.loading import load as load
     from elbmf.estimators.loss_bound import loss_bound as loss_bound
     from elbmf.estimators.rank_search import RankSearch as RankSearch
     from elbmf.io import load_model as load_model
@@ -39,6 +40,7 @@ _PLACES = {
     "RankSearch": "elbmf.estimators.rank_search:RankSearch",
     "boolean_product": "elbmf.boolean:boolean_product",
     "compare": "elbmf.comparison:compare",
+    "load": "elbmf.estimators.loading:load",
     "load_model": "elbmf.io:load_model",
     "loss_bound": "elbmf.estimators.loss_bound:loss_bound",
     "margins": "elbmf.search.margins:margins",

@@ -127,6 +127,7 @@ def test_rows_without_names_are_numbered(elbmf: Any) -> None:
     ("text", "parts"),
     [
         ("ann,3\nbob,2\n", ["line 1: expected a header", "row,weight; found the number 3"]),
+        ("weight\n3\n4\n", ["line 1", "the names of rows and their weights, found 1"]),
         ("a,b,c\nann,3,4\n", ["header of two columns", "found 3 columns"]),
         (
             "person,weight\nzoe,3\n",
@@ -137,7 +138,7 @@ def test_rows_without_names_are_numbered(elbmf: Any) -> None:
         ("person,weight\nann,-1\n", ["of at least 0, found '-1'", "leaves a row out"]),
         ("person,weight\nann,nan\n", ["found 'nan'"]),
         ("person,weight\nann,inf\n", ["found 'inf'"]),
-        ("person,weight\nann,1\nann,2\n", ["line 3: the row 'ann' is already in line 2"]),
+        ("person,weight\nann,1\nann,2\n", ["line 3: 'ann' is already in line 2"]),
         (
             "person,weight\n"
             + "".join(f"{name},0\n" for name in ("ann", "bob", "cy", "dee", "eve")),

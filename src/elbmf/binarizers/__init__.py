@@ -15,6 +15,7 @@ from elbmf.binarizers.words import (
     is_number,
     learns,
     with_nan,
+    word_of,
 )
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "is_number",
     "learns",
     "with_nan",
+    "word_of",
 ]

@@ -31,6 +31,7 @@ __all__ = [
     "is_number",
     "learns",
     "with_nan",
+    "word_of",
 ]
 
 Binarize: TypeAlias = float | str | BaseEstimator | None
@@ -128,6 +129,25 @@ def _unknown(binarize: Any) -> InputError:
         f" must be a number or one of {', '.join(_SYNTAX)}, where SCOPE is "
         f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}; got {binarize!r}.",
     )
+
+
+def word_of(binarizer: Any) -> float | str | None:
+    """Return the number or word that stands for a transformer, None where none does.
+
+    Examples
+    --------
+    >>> from elbmf.binarizers import ZScoreBinarizer, word_of
+    >>> word_of(ZScoreBinarizer(cutoff=2))
+    'zscore:2.0:columns'
+    """
+    if type(binarizer) is ThresholdBinarizer:
+        return float(binarizer.threshold)
+    for word, known in BINARIZERS.items():
+        if type(binarizer) is known.make:
+            given = binarizer.get_params()
+            options = [repr(float(given[known.number])), given["scope"]] if known.number else []
+            return ":".join([word, *options])
+    return None
 
 
 def is_number(binarize: Any) -> TypeGuard[float]:

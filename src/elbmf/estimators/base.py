@@ -3,9 +3,10 @@
 A method itself only factorizes.
 """
 
+import os
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, is_dataclass, replace
 from inspect import signature
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
-from elbmf.boolean.coverage import Weights, cover
+from elbmf.boolean.coverage import Cover, Weights, cover
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
@@ -28,6 +29,7 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Stepper
@@ -122,6 +124,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     reconstruction_err_ : int
         ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing; with weights of
         rows or columns what these cells weigh, a float unless all weights are whole numbers.
+    cover_ : Cover
+        How the product covers the training data: ``cells`` that are not missing, ``ones``, and how
+        many are ``covered`` and ``hits``; with weights of rows or columns what these weigh.
     noise_rates_ : NoiseRates
         How often cells outside of all components are ones (``false_positive``), and cells in
         components zeros (``false_negative``).
@@ -144,6 +149,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Columns of the training data.
     feature_names_in_ : ndarray of str
         Their names, where the training data had any.
+    sample_names_in_ : ndarray of str
+        Names of the rows of the training data, where it had any.
     binarizer_ : transformer
         Fitted to the training data, by which `transform` reads new rows; only where ``binarize``
         is a word or a transformer.
@@ -237,6 +244,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 self._warn_if_too_many(A)
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted, lines, read)
+            self._name_rows(names_of(X)[0])
             self._warn_of_doubts()
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
@@ -293,11 +301,52 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.history_ = fitted.history
         self.stages_ = fitted.stages
         self.run_losses_ = fitted.run_losses
-        counts = weighted_cover(A, fitted.U, fitted.V, lines, self._threads)
-        self.reconstruction_err_ = counts.loss
-        self.noise_rates_ = NoiseRates.of(counts)
+        self._count(weighted_cover(A, fitted.U, fitted.V, lines, self._threads))
         for attribute in _OF_A_STREAM:
             self.__dict__.pop(attribute, None)
+
+    def _count(self, counts: Cover) -> None:
+        """Set what is told of how the product covers the data."""
+        self.cover_ = counts
+        self.reconstruction_err_ = counts.loss
+        self.noise_rates_ = NoiseRates.of(counts)
+
+    def _recall(self, info: ModelInfo) -> None:
+        """Set what this method alone tells of a fit, from the notes of one that was saved."""
+
+    def _name_rows(self, names: Sequence[str] | None) -> None:
+        """Keep the names of rows, where there are any."""
+        self.__dict__.pop("sample_names_in_", None)
+        if names is not None:
+            self.sample_names_in_ = np.array(names, dtype=object)
+
+    def save(
+        self,
+        directory: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        overwrite: bool = False,
+        tsv: bool = False,
+    ) -> None:
+        """Save the fitted method as a folder, which `elbmf.load` and the command line read.
+
+        It has the factors, the names of rows and columns, the parameters and what is known of the
+        fit, in JSON and plain arrays: nothing that is run when it is read.
+
+        Parameters
+        ----------
+        directory : path-like
+            The folder, which is made.
+        X : array-like, sparse matrix or data frame, optional
+            What the method was fitted to, if the tables of ``tsv`` are to have shares and margins.
+        overwrite : bool, default=False
+            Whether to replace a result that is there.
+        tsv : bool, default=False
+            Whether to add tables of components, rows and columns for reading.
+        """
+        from elbmf.estimators.saving import save
+
+        save(self, directory, X, overwrite=overwrite, tsv=tsv)
 
     def _joined(
         self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix

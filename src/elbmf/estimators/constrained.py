@@ -18,7 +18,7 @@ from elbmf.errors import InputError, Line, Setting
 from elbmf.estimators.base import estimator
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
-from elbmf.search.constrained.constraints import Constraints, fixed_components
+from elbmf.search.constrained.constraints import Constraints, FixedComponents, fixed_components
 from elbmf.search.constrained.search import (
     ConstrainedSearch,
     describe_within,
@@ -221,10 +221,11 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
     began, k, lines = time.perf_counter(), model._rank, model._lines
     original, weights = model._original(A), model._weights(A.shape)
     constraints = model._constraints(original, k)
-    local = LocalSearch(original, weights, model._threads)
-    plain, data, rest = copy.copy(model), A, k - constraints.n_fixed
     fixed = constraints.fixed
-    plain.set_params(**dict.fromkeys(CONSTRAINTS), n_components=rest)
+    local = LocalSearch(original, weights, model._threads)
+    work = TUNING.share_of_constraints * model._search_work(A)
+    plain = copy.copy(model)
+    plain.set_params(**dict.fromkeys(CONSTRAINTS))
     deadline = np.inf
     if model.time_limit is not None:
         deadline = began + model.time_limit
@@ -236,39 +237,21 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
             found = lines.join(A, *found, weights)
         return with_fixed(local, fixed, *found)
 
-    n, m = A.shape
-    fitted = FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
-    if rest and fixed is not None:
-        U = fixed.U
-        if U is None and isinstance(plain.init, str):
-            # Short fits, of all or of the others alone, tell which rows have them.
-            share = TUNING.share_beside_fixed
-            short = copy.copy(plain).set_params(effort=share * model.effort, checkpoint=None)
-            plain.effort = (1 - 2 * share) * model.effort
-            if plain.time_limit is not None:
-                short.time_limit = share * plain.time_limit
-                plain.time_limit *= 1 - 2 * share
-            alone = ConstrainedSearch(original, weights, Constraints(fixed=fixed), lines)
-            most_work = share * TUNING.share_of_constraints * model._search_work(A)
-            tried = []
-            for count in (k, rest):
-                if not fitted.was_stopped:
-                    fitted = short.set_params(n_components=count)._found(A, generator)
-                    tried.append(alone.improve(*beside_fixed(fitted), k, 0, most_work))
-            U = min(tried, key=lambda found: alone.cost(*found))[0][:, : constraints.n_fixed]
-        if U is None:
-            plain.n_components = k
-        else:
-            # What they cover counts for nothing any more.
-            factors = (U, fixed.V) if lines is None else lines.spread(U, fixed.V)
-            data = BooleanMatrix.from_array(A, missing=boolean_product(*factors, model._threads))
-    if rest and not fitted.was_stopped:
-        fitted = plain._found(data, generator)
+    def rows_of_fixed(tried: list[FittedFactors]) -> Bools:
+        alone = ConstrainedSearch(original, weights, Constraints(fixed=fixed), lines)
+        share = TUNING.share_beside_fixed
+        found = [alone.improve(*beside_fixed(each), k, 0, share * work) for each in tried]
+        return min(found, key=lambda factors: alone.cost(*factors))[0][:, : constraints.n_fixed]
+
+    if fixed is None:
+        fitted = plain._found(A, generator)
+    else:
+        fitted = _fit_others(plain, A, fixed, rows_of_fixed, generator)
     start = beside_fixed(fitted)
-    if fixed is not None:
-        fitted.bound = 0  # It was that of others.
-    share = TUNING.share_of_constraints * model._search_work(A)
-    work = 0.0 if fitted.was_stopped else np.inf if model.time_limit is not None else share
+    if fitted.was_stopped:
+        work = 0
+    elif model.time_limit is not None:
+        work = np.inf
     seed = int(generator.integers(1 << 62))
 
     def kept(constraints: Constraints) -> tuple[Bools, Bools]:
@@ -290,6 +273,41 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
     fitted.U, fitted.V = (U, V) if lines is None else lines.spread(U, V)
     fitted.cost = cover(A, fitted.U, fitted.V, model._threads).cost(weights)
     fitted.stages["constraints"] = fitted.cost
+    return fitted
+
+
+def _fit_others(
+    model: "ELBMF",
+    A: BooleanMatrix,
+    fixed: FixedComponents,
+    rows_of_fixed: Callable[[list[FittedFactors]], Bools],  # Which fits of any components tell
+    generator: np.random.Generator,
+) -> FittedFactors:
+    """Fit components beside those that are fixed, on what these leave uncovered."""
+    (n, m), k, lines = A.shape, model._rank, model._lines
+    rest = k - len(fixed.V)
+    if not rest:
+        return FittedFactors(np.zeros((n, 0), np.bool_), np.zeros((0, m), np.bool_))
+    U = fixed.U
+    if U is None and isinstance(model.init, str):
+        share, tried = TUNING.share_beside_fixed, []
+        short = copy.copy(model).set_params(effort=share * model.effort, checkpoint=None)
+        model.effort *= 1 - 2 * share
+        if model.time_limit is not None:
+            short.time_limit = share * model.time_limit
+            model.time_limit *= 1 - 2 * share
+        for count in (k, rest):
+            tried.append(short.set_params(n_components=count)._found(A, generator))
+            if tried[-1].was_stopped:
+                return tried[-1]
+        U = rows_of_fixed(tried)
+    if U is not None:
+        # What they cover counts for nothing any more.
+        factors = (U, fixed.V) if lines is None else lines.spread(U, fixed.V)
+        A = BooleanMatrix.from_array(A, missing=boolean_product(*factors, model._threads))
+        model.n_components = rest
+    fitted = model._found(A, generator)
+    fitted.bound = 0  # It is that of other data.
     return fitted
 
 

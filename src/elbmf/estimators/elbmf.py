@@ -32,6 +32,7 @@ from elbmf.estimators.rates import AUTO, estimate_weight, fit_with_rates, follow
 from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.model_info import ModelInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.ranks.path import Stepper
@@ -259,6 +260,10 @@ class ELBMF(
     @property
     def _has_rates(self) -> bool:
         return self.extra_weight == AUTO
+
+    def _recall(self, info: ModelInfo) -> None:
+        self.extra_weight_ = info.extra_weight
+        self.lower_bound_ = info.cost_at_least or 0
 
     # --- the fit ---
 

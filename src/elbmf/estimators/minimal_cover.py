@@ -14,6 +14,7 @@ from elbmf.boolean.product import Bools, pack
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import ConstraintParameters, listed, unmet
+from elbmf.io.model_info import ModelInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.search.constrained.constraints import Constraints
@@ -248,6 +249,10 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             fitted.V = np.zeros((1, A.shape[1]), np.bool_)
         order, self.bits_saved_ = savings(A, fitted.U, fitted.V, self._threads)
         return self._in_order(A, fitted, order)
+
+    def _recall(self, info: ModelInfo) -> None:
+        self.lower_bound_ = info.components_at_least or 0
+        self.proved_ = self.lower_bound_ == self.n_components_
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
         return Weights.of(self.extra_weight, shape)

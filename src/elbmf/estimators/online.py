@@ -15,7 +15,9 @@ __all__ = ["PartialFitMixin"]
 _OF_A_FIT = (
     "membership_",
     "reconstruction_err_",
+    "cover_",
     "noise_rates_",
+    "sample_names_in_",
     "n_iter_",
     "stop_reason_",
     "history_",
@@ -74,6 +76,11 @@ class PartialFitMixin(BooleanFactorizer):
             )
         if is_distributed(X):
             raise InputError("partial_fit reads rows that are here; use fit for data on a cluster.")
+        if getattr(self, "_was_saved", False) and not hasattr(self, "membership_"):
+            raise InputError(
+                "partial_fit cannot go on with a stream that was saved, for what it remembers of "
+                "its rows was not. Use fit or a new estimator."
+            )
         A = self._read(X, missing, reset=not hasattr(self, "components_"))
         batches = getattr(self, "n_batches_", 0)
         self.components_, self.n_rows_seen_ = self._learn(A)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,12 +12,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from elbmf.boolean.metrics import measures
+from elbmf.binarizers import is_number, word_of
+from elbmf.boolean.metrics import measures, measures_of
+from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer
+from elbmf.estimators.reading import matrix_of
 from elbmf.estimators.registry import ESTIMATORS, class_name
 from elbmf.estimators.schedule_flags import flat_parameters
-from elbmf.io.model import SavedModel
+from elbmf.io.model import SavedModel, save_model
 from elbmf.io.model_info import (
+    CoverInfo,
     DataInfo,
     ModelInfo,
     RankChoice,
@@ -28,7 +33,7 @@ from elbmf.io.model_info import (
 from elbmf.matrix.protocol import Matrix
 from elbmf.utils.machine import versions
 
-__all__ = ["data_notes", "noted_parameters", "rank_notes", "saved_model"]
+__all__ = ["data_notes", "noted_parameters", "rank_notes", "save", "saved_model"]
 
 # Of these, the first is of no use to anyone else; the others say where a fit is kept meanwhile.
 _UNNOTED = ("callback", "checkpoint", "checkpoint_every")
@@ -48,6 +53,9 @@ def _noted(value: Any) -> Any:
         return value.item()
     if hasattr(value, "shape"):
         return f"matrix of shape {value.shape[0]}×{value.shape[1]}"
+    word = word_of(value)
+    if word is not None:
+        return word
     plain = value is None or isinstance(value, bool | int | float | str)
     return value if plain else " ".join(repr(value).split())
 
@@ -82,7 +90,7 @@ def saved_model(
     A : Matrix, optional
         The data it was fitted to, binarised; without it, nothing is measured.
     row_names, column_names : list of str, optional
-        Columns have the names of the data frame that was fitted by default.
+        By default those of the data that was fitted, if it had any.
     notes : mapping, optional
         Fields of `ModelInfo`; they win over what the estimator itself tells.
     """
@@ -90,17 +98,36 @@ def saved_model(
     V = estimator.components_
     if column_names is None and hasattr(estimator, "feature_names_in_"):
         column_names = [str(name) for name in estimator.feature_names_in_]
+    if row_names is None and hasattr(estimator, "sample_names_in_"):
+        row_names = estimator.sample_names_in_.tolist()
     info = ModelInfo(
         method=method_of(estimator),
         parameters=noted_parameters(estimator),
         n_components_used=estimator.n_components_,
         versions=versions(),
     )
+    limits = getattr(getattr(estimator, "binarizer_", None), "limits_", np.empty(0))
+    if limits.size:
+        info.binarize_limits = limits.tolist()
+    if A is not None:
+        info.data = data_notes(None, A)
     if hasattr(estimator, "membership_"):
         U = estimator.membership_
+        if A is not None and A.shape[0] != len(U):
+            raise InputError(
+                f"The data must be what the estimator was fitted to, {len(U)} rows; got "
+                f"{A.shape[0]}. To see other rows, use transform."
+            )
         _note_fit(info, estimator)
+        lines, counts = getattr(estimator, "line_weights_", None), estimator.cover_
+        info.cover = CoverInfo(counts.cells, counts.ones, counts.covered, counts.hits)
         if A is not None:
             info.measures = dict(measures(A, U, V, n_jobs=estimator._threads))
+        elif lines is None:
+            info.measures = dict(measures_of(counts))
+            shape = [len(U), V.shape[1]]
+            missing = math.prod(shape) - int(counts.cells)
+            info.data = DataInfo(shape=shape, ones=int(counts.ones), missing=missing)
     else:
         U = sparse.csr_array((0, V.shape[0]), dtype=np.bool_)
         batches = getattr(estimator, "n_batches_", None)
@@ -109,6 +136,29 @@ def saved_model(
     if info.seed is None:
         info.seed = info.parameters.get("random_state")
     return SavedModel(U, V, row_names, column_names, info)
+
+
+def save(
+    estimator: BooleanFactorizer,
+    directory: str | os.PathLike[str],
+    X: Any = None,
+    *,
+    overwrite: bool = False,
+    tsv: bool = False,
+) -> None:
+    """Save a fitted estimator, see `BooleanFactorizer.save`."""
+    check_is_fitted(estimator, "components_")
+    how = estimator.binarize
+    if not (how is None or is_number(how) or isinstance(how, str) or word_of(how) is not None):
+        raise InputError(
+            Setting("binarize"),
+            f" is a transformer of your own, {type(how).__name__}, which a folder of plain data "
+            "cannot hold. Binarize the data before, and fit the method to that.",
+        )
+    A = None if X is None else matrix_of(estimator, X)
+    model = saved_model(estimator, A)
+    found = None if A is None or not tsv else model.margins(A, n_jobs=estimator._threads)
+    save_model(directory, model, overwrite=overwrite, tsv=tsv, margins=found)
 
 
 def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
@@ -121,8 +171,7 @@ def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:
         info.components_at_least = bound
     # Where weights are no numbers of copies, what copies cost would only be taken for the loss.
     if lines is None or lines.are_copies:
-        losses = estimator.run_losses_ or [estimator.reconstruction_err_]
-        info.run_losses = [int(loss) for loss in losses]
+        info.run_losses = [int(loss) for loss in estimator.run_losses_]
         info.stages = [StageCost(stage=name, cost=cost) for name, cost in estimator.stages_.items()]
         if bound and info.components_at_least is None:
             info.cost_at_least = bound

@@ -101,13 +101,17 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
     dict of str to dict of str to str
         For each column but the first, the label of each row by name.
     """
-    source = Path(path)
+    return _named_columns(Path(path), "rows", "labels")
+
+
+def _named_columns(source: Path, lines: str, values: str) -> dict[str, dict[str, str]]:
+    """Read what a table says of names: the values of each of its columns but the first."""
     header: list[str] | None = None
     names: dict[str, int] = {}
     columns: list[list[str]] = []
-    for line, fields in _records(source, "a table of labels"):
+    for line, fields in _records(source, f"a table of {values}"):
         if header is None:
-            header = _checked_header(source, fields)
+            header = _checked_header(source, fields, f"the names of {lines} and their {values}")
             columns = [[] for _ in header[1:]]
             continue
         if len(fields) != len(header):
@@ -117,13 +121,15 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
             )
         if names.setdefault(fields[0], line) != line:
             raise FileFormatError(
-                f"{source}, line {line}: the row {fields[0]!r} is already in line "
+                f"{source}, line {line}: {fields[0]!r} is already in line "
                 f"{names[fields[0]]}. Remove one of them."
             )
         for column, field in zip(columns, fields[1:], strict=True):
             column.append(field.strip())
     if header is None or not names:
-        raise FileFormatError(f"{source}: has no line below its header, expected labels of rows.")
+        raise FileFormatError(
+            f"{source}: has no line below its header, expected {values} of {lines}."
+        )
     return {
         title: dict(zip(names, column, strict=True))
         for title, column in zip(header[1:], columns, strict=True)
@@ -155,7 +161,7 @@ def read_weights(
         If the file is no such table, has a weight that is not a number of at least 0, or a name
         that is none of those given.
     """
-    found = read_labels(path)
+    found = _named_columns(Path(path), f"{noun}s", "weights")
     title, *others = found
     if others or _number(title) is not None:
         came = f"the number {title}" if not others else f"{1 + len(found)} columns"
@@ -269,11 +275,11 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _checked_header(source: Path, fields: list[str]) -> list[str]:
+def _checked_header(source: Path, fields: list[str], expected: str) -> list[str]:
     if len(fields) < 2:
         raise FileFormatError(
-            f"{source}, line 1: expected the titles of at least two columns, the names of rows and "
-            f"their labels, found {len(fields)}. Check what separates the fields."
+            f"{source}, line 1: expected the titles of at least two columns, {expected}, found "
+            f"{len(fields)}. Check what separates the fields."
         )
     if len(set(fields)) < len(fields):
         repeated = next(title for at, title in enumerate(fields) if title in fields[:at])

@@ -17,6 +17,7 @@ from elbmf.errors import InputError
 
 __all__ = [
     "ComponentStability",
+    "CoverInfo",
     "DataInfo",
     "ModelInfo",
     "Notes",
@@ -217,6 +218,23 @@ class StageCost(Notes):
 
 
 @dataclass
+class CoverInfo(Notes):
+    """How the factors cover the data, see `elbmf.boolean.coverage.Cover`.
+
+    Parameters
+    ----------
+    cells, ones, covered, hits : float
+        Cells that are not missing, ones, cells that are covered and ones that are; with weights of
+        rows or columns what these weigh.
+    """
+
+    cells: float
+    ones: float
+    covered: float
+    hits: float
+
+
+@dataclass
 class WeightedInfo(Notes):
     """What a fit made of weights of rows or columns.
 
@@ -249,6 +267,8 @@ class ModelInfo(Notes):
     measures : dict
         How well the factors fit it, by the names of `elbmf.boolean.metrics.measures`; None where a
         measure is not finite. Every cell counts once.
+    cover : CoverInfo, optional
+        The counts that the fit's own measures are made of, by the weights of rows and columns.
     weighted : WeightedInfo, optional
         What the loss is by the weights of rows and columns, where the fit had any.
     noise_rates : RatesInfo, optional
@@ -302,6 +322,7 @@ class ModelInfo(Notes):
     seed: int | str | None = None
     data: DataInfo = field(default_factory=DataInfo)
     measures: dict[str, float | None] = field(default_factory=dict)
+    cover: CoverInfo | None = None
     weighted: WeightedInfo | None = None
     noise_rates: RatesInfo | None = None
     stability: StabilityInfo | None = None

@@ -12,7 +12,7 @@ from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.reading import matrix_of
-from elbmf.estimators.saving import data_notes, rank_notes, saved_model
+from elbmf.estimators.saving import rank_notes, saved_model
 from elbmf.io import SavedModel
 from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.io.table import names_of
@@ -89,13 +89,7 @@ def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -
     A = None if data is None else matrix_of(estimator, data)
     rows, columns = names_of(data)
     keeps_rows = hasattr(estimator, "membership_")
-    if A is not None and keeps_rows and A.shape[0] != len(estimator.membership_):
-        raise InputError(
-            f"The data must be what the estimator was fitted to, {len(estimator.membership_)} "
-            f"rows; got {A.shape[0]}. To see other rows, use transform."
-        )
-    notes = {} if A is None else {"data": data_notes(None, A)}
-    model = saved_model(estimator, A, rows if keeps_rows else None, columns, notes)
+    model = saved_model(estimator, A, rows if keeps_rows else None, columns)
     return described_by(model, A, rows, n_jobs)
 
 
