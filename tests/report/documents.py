@@ -99,6 +99,7 @@ def document(
         "columns": _axis(A.T, V.T, U, column_order, column_names, data),
         "components": components,
         "matrix": _grid(A, covered, row_order, column_order, data, 200),
+        "consensus": None,
         "labels": _labels(U, classes, labels) if labels else None,
         "label_of_rows": packed([classes.index(label) for label in labels], "u2")
         if labels
@@ -140,6 +141,7 @@ def _curve(k):
         "ranks": ranks,
         "relative_loss": [1 / rank for rank in ranks],
         "criterion": [1000.0 + 50 * abs(rank - k) for rank in ranks],
+        "stability": None,
         "title": "description length",
         "unit": "bits",
     }

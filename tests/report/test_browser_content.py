@@ -66,6 +66,7 @@ def _trusted():
             )
             for at in range(4)
         ],
+        consensus=[[1, 0.4, 0], [0.4, 1, 0.2], [0, 0.2, 1]],
     )
     model.info.significance = SignificanceInfo(samples=99, p_values=[0.04, 1, 0.01, 0.06])
     return model, A
@@ -189,6 +190,49 @@ def test_trust_is_shown_where_it_is_noted(browser):
     assert browser.texts("td.p_value") == ["0.01", "0.04", "0.06", "1"]
     assert browser.texts("td.recurrence") == ["50 %", "90 %", "30 %", "70 %"]
     assert browser.logs()[0] == []
+
+
+def test_rows_that_stay_together_are_dark(browser):
+    browser.open_page(render(Content(*_trusted()).within()))
+    browser.until("return document.querySelector('canvas.consensus')")
+    read = """const { width, height } = document.querySelector("canvas.consensus");
+      const ink = document.querySelector("canvas.consensus").getContext("2d");
+      return [width, height, ...ink.getImageData(0, 0, width, height).data]"""
+    width, height, *pixels = browser.run(read)
+    shown = np.reshape(pixels, (3, 3, 4))[..., 3] / 255
+    assert (width, height) == (3, 3)
+    np.testing.assert_allclose(shown, [[1, 0.4, 0], [0.4, 1, 0.2], [0, 0.2, 1]], atol=0.003)
+    assert browser.run("return document.getElementById('to-consensus').checkVisibility()")
+    assert browser.logs()[0] == []
+    browser.run("document.getElementById('theme').click()")
+    *_, red, green, blue, share = browser.run(read)
+    assert share == 255
+    assert [red, green, blue] != pixels[-4:-1]
+    browser.run("localStorage.clear(); delete document.documentElement.dataset.theme")
+    browser.logs()  # It tells of reading twice.
+
+
+def test_no_map_is_shown_where_rows_were_not_resampled(browser):
+    browser.open_page(render(Content(*_tiles()).within()))
+    assert not browser.run("return document.getElementById('to-consensus').checkVisibility()")
+    assert not browser.all("canvas")[1:]
+
+
+def test_how_stable_each_number_of_components_is(browser):
+    curves = "return [...document.querySelectorAll('.curves figcaption')].map((e) => e.innerText)"
+    table = {
+        "rank": np.arange(4),
+        "loss": np.array([9, 4, 3, 3]),
+        "mdl": np.array([90.0, 40, 30, 35]),
+    }
+    stable = {"stability": np.array([np.nan, 1, 0.9, 0.5])}
+    for given, told in ((table, []), (table | stable, ["stability"])):
+        ranks = {"table": given, "criterion": "mdl"}
+        model, A = _tiles()
+        model.info.rank_search = RankChoice(criterion="mdl", n_components=4, highest=5)
+        browser.open_page(render(Content(model, A, ranks=ranks).within()))
+        assert browser.run(curves)[2:] == told
+        assert browser.logs()[0] == []
 
 
 def test_no_badge_is_shown_where_nothing_is_noted(browser):

@@ -162,6 +162,21 @@ def test_what_is_noted_of_trust_is_told_of_components_and_members():
         )
 
 
+@examples(15)
+@given(side=st.integers(1, 60), runs=st.integers(1, 9), seed=st.integers(0, 99))
+def test_how_often_rows_are_together(side, runs, seed):
+    shares = np.random.default_rng(seed).integers(0, runs, (side, side), endpoint=True) / runs
+    stability = {"runs": runs, "resample": "rows:0.5", "stability": 0.5, "cophenetic": 0.25}
+    noted = {"stability": {**stability, "consensus": shares.tolist()}}
+    made = said(np.eye(2), np.ones((2, 1)), np.ones((1, 2)), info=noted)["consensus"]
+    assert (made["runs"], made["cophenetic"], made["side"]) == (runs, 0.25, side)
+    np.testing.assert_allclose(
+        unpacked(made["shares"]).reshape(side, side) / 255, shares, atol=0.5 / 255
+    )
+    for other in ({}, {"stability": stability}, {**noted, "measures": {"loss": 99}}):
+        assert said(np.eye(2), np.ones((2, 1)), np.ones((1, 2)), info=other)["consensus"] is None
+
+
 def test_of_too_many_members_margins_are_left_out():
     A, U, V = np.eye(9, dtype=bool), np.ones((9, 1), dtype=bool), np.ones((1, 9), dtype=bool)
     with pytest.MonkeyPatch.context() as patch:

@@ -103,7 +103,8 @@ def test_a_saved_model_says_what_its_estimator_says(fitted, tiles, written, tmp_
 
 def test_without_data(fitted, written):
     said = written(fitted)
-    assert said["summary"]["measures"] is None
+    assert said["summary"]["measures"]["loss"] == fitted.reconstruction_err_
+    assert said["matrix"]["missed"] is None
     assert any("not at hand" in text for text in said["summary"]["warnings"])
 
 

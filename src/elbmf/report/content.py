@@ -16,7 +16,7 @@ from elbmf.report.document import FORMAT_VERSION, Component, Document, Matrix, M
 from elbmf.report.facts import Facts, facts_of
 from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.limits import Limits
-from elbmf.report.pictures import blocks_of, matrix_of
+from elbmf.report.pictures import blocks_of, consensus_of, matrix_of
 from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.sides import axis_of, kept_lines
 from elbmf.report.summary import summary_of
@@ -108,6 +108,7 @@ class Content:
             "rows": self._cached("rows", limits, (*lines, "rows"), axis["rows"]),
             "columns": self._cached("columns", limits, (*lines, "columns"), axis["columns"]),
             "matrix": self._cached("matrix", limits, ("side", "cells"), partial(matrix_of, facts)),
+            "consensus": consensus_of(facts),
             "labels": None,
             "label_of_rows": None,
             "trace": trace_of(facts.model.info, limits),

@@ -12,6 +12,7 @@ from typing import Literal, NotRequired, TypedDict
 __all__ = [
     "Axis",
     "Component",
+    "Consensus",
     "Curve",
     "Document",
     "Enriched",
@@ -56,11 +57,12 @@ class Packed(TypedDict):
 
 
 class Curve(TypedDict):
-    """What was looked at to choose the number of components."""
+    """What was looked at to choose the number of components; stability where it was assessed."""
 
     ranks: list[int]
     relative_loss: list[float | None]
     criterion: list[float | None]
+    stability: list[float | None] | None
     title: str
     unit: str
 
@@ -142,6 +144,19 @@ class Matrix(TypedDict):
     hit: Packed
     missed: Packed | None
     extra: Packed | None
+
+
+class Consensus(TypedDict):
+    """How often rows are in a component together, in fits of resampled data.
+
+    ``shares`` (u1) are those of the runs, in 255ths: means of ``side`` by ``side`` blocks of rows,
+    where rows that are often together are next to each other.
+    """
+
+    runs: int
+    cophenetic: float | None
+    side: int
+    shares: Packed
 
 
 class Overlap(TypedDict):
@@ -271,6 +286,7 @@ class Document(TypedDict):
     columns: Axis
     components: list[Component]
     matrix: Matrix
+    consensus: Consensus | None
     labels: Labels | None
     label_of_rows: Packed | None
     sets_title: str | None

@@ -47,6 +47,7 @@ _SCRIPTS = (
     "detail.js",
     "search.js",
     "labels.js",
+    "consensus.js",
     "recipe.js",
     "keyboard.js",
     "main.js",

@@ -1,4 +1,4 @@
-"""Grids as the page holds them: the whole matrix, and single components."""
+"""Grids as the page holds them: the whole matrix, single components, and rows together."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.analysis import BlockOrder, ErrorGrid, error_grid
-from elbmf.report.document import Matrix, Packed
+from elbmf.report.document import Consensus, Matrix, Packed
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
 
-__all__ = ["blocks_of", "matrix_of"]
+__all__ = ["blocks_of", "consensus_of", "matrix_of"]
 
 # Ones in the rows of a component.
 _MUCH = 1_000_000
@@ -48,6 +48,20 @@ def blocks_of(facts: Facts, limits: Limits) -> dict[int, Matrix]:
         U, V = facts.U[:, [at]], facts.V[[at]]
         blocks[at] = _matrix(error_grid(facts.A, U, V, order, shape, n_jobs), with_data=True)
     return blocks
+
+
+def consensus_of(facts: Facts) -> Consensus | None:
+    """Return how often rows are together in fits of resampled data, if that is noted."""
+    noted = facts.model.info.stability
+    if facts.of_other_data or noted is None or not noted.consensus:
+        return None
+    shares = np.asarray(noted.consensus, dtype=np.float64)
+    return Consensus(
+        runs=noted.runs,
+        cophenetic=noted.cophenetic,
+        side=len(shares),
+        shares=pack_numbers(np.rint(255 * shares), "u1"),
+    )
 
 
 def _bins(shape: tuple[int, int], side: int, cells: int) -> tuple[int, int]:

@@ -253,6 +253,7 @@ def _curve(ranks: Mapping[str, Any], ones: int | None) -> Curve | None:
         ranks=looked,
         relative_loss=short_numbers(losses) if losses is not None else [None] * len(looked),
         criterion=short_numbers(table[criterion]),
+        stability=short_numbers(table["stability"]) if "stability" in table else None,
         title=TITLES.get(criterion, str(criterion)),
         unit=CRITERIA[criterion].unit if criterion in CRITERIA else "",
     )

@@ -16,6 +16,7 @@ async function start() {
   const matrix = await showMatrix(report, axes);
   performance.mark("elbmf-shown");
   await breathe();
+  await showConsensus(report);
   showLabels(report, axes);
   showRecipe(report);
   new Search(report, axes, indexes);

@@ -100,11 +100,12 @@ function rankOf({ rank, components }) {
     make("p", null, rank.text),
   );
   if (!rank.curve) return [text];
-  const { ranks, criterion, relative_loss: losses, title, unit } = rank.curve;
+  const { ranks, criterion, relative_loss: losses, stability, title, unit } = rank.curve;
   const heading = unit ? `${title} (${unit})` : title;
   const charts = [
     [heading, criterion],
     ["relative loss", losses],
+    ...(stability ? [["stability", stability]] : []),
   ].map(([name, y]) =>
     figureOf(
       name,
