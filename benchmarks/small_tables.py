@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from common import machine
 from elbmf import ELBMF
+from elbmf.errors import DoubtfulComponentWarning
 
 # A table: its file's name, its rows, columns, ones and missing cells. All of it has to match.
 Table = tuple[str, int, int, int, int]
@@ -224,7 +225,8 @@ def main() -> None:
     )
     parser.add_argument("--time-limit", type=float, default=30.0, help="seconds")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    for doubt in (ConvergenceWarning, DoubtfulComponentWarning):
+        warnings.simplefilter("ignore", doubt)
     print(machine() + "\n")
     tables = {}
     for path in sorted(arguments.folder.iterdir()):
