@@ -161,6 +161,7 @@ STAGES = {
         words={"0.1": "0.002"},
         not_run={"elbmf data prepare movielens --download": _NETWORK},
     ),
+    "docs/files.md": Stage(),
     "docs/scale.md": Stage(
         large,
         words={**_FEW, "cuda": "cpu --max-iter 20"},
