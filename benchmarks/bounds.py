@@ -35,7 +35,7 @@ def small_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, Bools]]:
 
 def small(arguments: argparse.Namespace) -> None:
     """Small tables with few components: how often the best is proved."""
-    for k in (1, 2, 3):
+    for k in arguments.ranks:
         proved, open_ = 0, []
         for name, A in small_tables(arguments):
             found = loss_bound(A, k, time_limit=arguments.seconds, random_state=0)
@@ -62,6 +62,7 @@ PARTS = {part.__name__: part for part in (small, real)}
 def main() -> None:
     parser = parts_parser(__doc__, PARTS)
     parser.add_argument("--cases", type=int, default=50, help="small tables")
+    parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2, 3], help="of these")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each")
     run_parts(parser, PARTS)
 

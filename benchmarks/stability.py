@@ -1,7 +1,7 @@
 """Stability: planted tiles that return, noise that does not, and what it takes to tell.
 
 python benchmarks/stability.py [--draws 10] [--first-seed 0] [--runs 20]
-    [--only planted|ranks|cost] [--scattered]
+    [--only planted|ranks|members|cost] [--scattered]
 
 Of tiles as `make_tiles` places them, one often has all rows or columns of another. Such a pair is
 as well described by what they share and what is left: no loss tells which it was. ``apart`` says
@@ -17,6 +17,8 @@ import numpy as np
 
 from elbmf import ELBMF, RankSearch, stability
 from elbmf.datasets import make_tiles
+from margins import areas
+from margins import matched as paired
 
 SHAPE, TILES, K = (400, 300), 6, 9
 HEIGHT, WIDTH, NOISE = (40, 80), (30, 60), 0.1
@@ -109,6 +111,24 @@ def ranks(draws: range, runs: int, scattered: bool) -> None:
     print(f"highest at the true number: {highest} of {len(draws)}; chosen: {chosen}", flush=True)
 
 
+def members(draws: range, runs: int) -> None:
+    """Whether those who belong to a tile return more often than others, where a fifth is noise."""
+    print("draw | AUC of rows: mean, least | of columns: mean, least | CPU s")
+    for seed in draws:
+        tiles = make_tiles(SHAPE, TILES, height=HEIGHT, width=WIDTH, flips=0.2, random_state=seed)
+        began = time.process_time()
+        found = stability(tiles.A, TILES, runs=runs, random_state=0)
+        which = paired(found.reference_.components_, tiles.V)
+        rows = areas(found.row_shares_[:, which], tiles.U)
+        columns = areas(found.column_shares_[:, which], tiles.V.T)
+        print(
+            seed, f"| {np.mean(rows):.4f} {min(rows):.4f}",
+            f"| {np.mean(columns):.4f} {min(columns):.4f}",
+            f"| {time.process_time() - began:.0f}",
+            flush=True,
+        )  # fmt: skip
+
+
 def cost(runs: int, scattered: bool) -> None:
     """How many fits one assessment is worth, by the clock and by CPU time."""
     A, _, _ = drawn(1, scattered)
@@ -132,7 +152,7 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--only", choices=("planted", "ranks", "cost"))
+    parser.add_argument("--only", choices=("planted", "ranks", "members", "cost"))
     parser.add_argument("--scattered", action="store_true")
     given = parser.parse_args()
     draws = range(given.first_seed, given.first_seed + given.draws)
@@ -142,3 +162,5 @@ if __name__ == "__main__":
         planted(draws, given.runs, given.scattered)
     if given.only in (None, "ranks"):
         ranks(draws, given.runs, given.scattered)
+    if given.only in (None, "members"):
+        members(draws, given.runs)
