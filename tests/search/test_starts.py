@@ -119,6 +119,41 @@ def test_a_climb_beside_the_runs_ends_when_it_is_told_and_never_higher():
     assert found.cost == naive.cost(NOISY, U, V, Weights())
 
 
+@given(case=starts(), weights=weights)
+@examples(30)
+def test_a_search_from_below_covers_no_zero_and_leaves_the_other_as_it_is(case, weights):
+    A, missing, U, V = case
+    local = LocalSearch(BooleanMatrix.from_array(A, missing=missing), weights, 1)
+    with Search(local, V.shape[0], np.random.default_rng(0), 0):  # That has made a terrain.
+        below = local.from_below
+    assert local.weights == weights
+    assert below.lines is local.lines
+    factors = below.pack(np.zeros_like(U), V)
+    below.descend(factors)
+    with Search(below, V.shape[0], np.random.default_rng(0), 1e6) as search:
+        found = search.improve([factors])
+    covered = naive.boolean_product(*found.to_arrays())
+    known = np.ones_like(A) if missing is None else ~missing
+    assert not (covered & ~A & known).any()
+    assert found.cost == (A & ~covered & known).sum() * below.weights.missed
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_where_little_is_left_what_is_found_from_below_is_never_lower(monkeypatch, n_jobs):
+    found, improve = [], Search.improve
+
+    def observed(self, *given, **how):
+        factors = improve(self, *given, **how)
+        found.append((self._local.weights.extra > 1, factors.cost))
+        return factors
+
+    monkeypatch.setattr(Search, "improve", observed)
+    A = make_tiles((60, 50), 12, height=(5, 12), width=(5, 12), random_state=1).A
+    model = ELBMF(11, random_state=0, effort=0.2, n_jobs=n_jobs).fit(A)
+    assert [below for below, _ in found] == [True, False]
+    assert found[0][1] >= model.reconstruction_err_ == found[1][1] > 0
+
+
 @pytest.mark.parametrize("limit", [0, 0.01, 0.3])
 @pytest.mark.parametrize("extra_weight", [1.0, np.inf])
 def test_a_fit_of_any_time_has_factors(limit, extra_weight):

@@ -5,6 +5,7 @@ A `Climber` only switches single lines of single components, or on long lines on
 another, which is quick, so that many factorizations can be looked at.
 """
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from elbmf.search.kernels.adapting import Climb, State, Table, work_on
 from elbmf.search.kernels.climbing import evolve
 from elbmf.search.kernels.lines import Lines, pack_lines_into_words
 from elbmf.search.kernels.matching import match_components
+from elbmf.search.kernels.rows import Prices
 from elbmf.search.kernels.twins import Twins, hash_lines, link_twins
 from elbmf.search.local import LocalSearch
 from elbmf.utils.alarm import Alarm
@@ -98,6 +100,12 @@ class Terrain:
             local.terrain = cls(local)
         terrain: Terrain = local.terrain
         return terrain
+
+    def priced(self, prices: Prices) -> "Terrain":
+        """Return the same data where errors cost something else."""
+        other = copy.copy(self)
+        other.table = self.table._replace(prices=prices)
+        return other
 
     def compile(self) -> None:
         """Compile what climbers call, before several of them do."""

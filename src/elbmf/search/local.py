@@ -5,6 +5,7 @@ of U are independent of each other, and so are the columns of V given U: each is
 words, and the two sides take turns until neither changes. The loss never rises.
 """
 
+import copy
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -89,6 +90,15 @@ class LocalSearch:
         side = Side(self.lines[0], others, others, workspace.overlaps)
         mine = (self.prices, Effort(0), others, bits.pending[0], workspace)
         return address_of(improve_lines, side, 0, 0, mask, mask, *mine)
+
+    @cached_property
+    def from_below(self) -> "LocalSearch":
+        """The same data, for a search that covers no zero."""
+        below = copy.copy(self)
+        below.weights = Weights.of(np.inf, self.A.shape)
+        below.prices = Prices(below.weights.missed, below.weights.extra)
+        below.terrain = None if self.terrain is None else self.terrain.priced(below.prices)
+        return below
 
     def workspaces(self, bits: Bits) -> tuple[Workspace, Workspace]:
         """Make buffers for the rows and for the columns, for one thread."""

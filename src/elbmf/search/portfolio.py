@@ -379,7 +379,8 @@ class Portfolio:
             run_losses = [factors.cost for factors in reduced]
             position = int(np.argmin(run_losses))
             runs[position].run_losses = run_losses
-        return position, [*reduced, *self.found, *self._pooled(reduced)]
+        known = [*reduced, *self.found]
+        return position, [*known, *self._pooled(reduced), *self._from_below(known)]
 
     def _relaxation_pays(self, reduced: list[PackedFactors]) -> bool:
         """Tell whether the runs have led to less than the quick starts, and others are cheap."""
@@ -402,6 +403,33 @@ class Portfolio:
             found = list(pool.map(lambda pool: search.reduced(*pool, most_work=most), pools))
         search.work += sum(work for _, work in found)
         return [factors for factors, _ in found]
+
+    def _from_below(self, known: list[PackedFactors]) -> list[PackedFactors]:
+        """Search for what covers no zero, where so little is left that to cover one hardly pays.
+
+        As such a search has less to try, it gets further.
+        """
+        local, search = self.local, self._search
+        least = min(each.cost for each in known)
+        left = TUNING.nearly_covered * local.weights.missed * local.A.ones
+        if search.over or not 0 < least <= left or local.weights == local.from_below.weights:
+            return []
+        below, starts = local.from_below, []
+        for each in known:
+            V = each.to_arrays()[1]
+            starts.append(below.pack(np.zeros((local.A.shape[0], V.shape[0]), np.bool_), V))
+            search.work += below.descend(starts[-1])
+        # Not of the work, which more of must not change the way of the search.
+        most = TUNING.share_from_below * self._start_work
+
+        def observe(cost: int, progress: float) -> bool:
+            return self._observe(least, search.progress)
+
+        with Search(below, self.k, np.random.default_rng(0), most, observe) as other:
+            found = local.pack(*other.improve(starts, interruptible=True).to_arrays())
+        search.aborted = other.aborted
+        search.work += other.work + local.descend(found)
+        return [found]
 
     def _observe(self, cost: int, progress: float) -> bool:
         report = FitProgress(

@@ -185,6 +185,10 @@ class Tuning:
     cooling: float = 20.0
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
     share_of_pool: float = 0.2
+    # Share of the ones up to which the best may cost to be searched for from below, too, and the
+    # share of the search at effort 1 that this may take. benchmarks/small_tables.py
+    nearly_covered: float = 0.05
+    share_from_below: float = 0.12
     # Starts that climb as long as that helps, and climbs at a time. benchmarks/lowest.py
     climbing_starts: int = 2
     climbs_at_once: int = 3
