@@ -6,7 +6,7 @@ python benchmarks/stability.py [--draws 10] [--first-seed 0] [--runs 20]
 Of tiles as `make_tiles` places them, one often has all rows or columns of another. Such a pair is
 as well described by what they share and what is left: no loss tells which it was. ``apart`` says
 of a draw that there is no such pair. ``--scattered`` draws the rows and columns of each tile at
-random, and flips cells. The consensus is compared with the tiles one by one, and by their cells.
+random, and flips cells. The consensus is compared with the tiles one by one, and by the loss.
 """
 
 import argparse
@@ -75,21 +75,22 @@ def planted(draws: range, runs: int, scattered: bool) -> None:
         passes = ranked[TILES - 1] >= 0.9 and ranked[TILES] < 0.6
         consensus = found.consensus(0.75)
         alike = matched(U, V, consensus)
-        cells = consensus.inverse_transform(consensus.membership_).toarray()
-        exact = np.array_equal(cells, U.astype(int) @ V > 0)
+        # Tiles that can be cut in another way cannot be told from that; the loss can.
+        tiles_cost = int(np.sum((U.astype(int) @ V > 0) ^ (A > 0)))
+        as_good = len(consensus.components_) == TILES
+        as_good &= consensus.reconstruction_err_ <= tiles_cost
         same = len(consensus.components_) == TILES and alike.min() >= 0.95
-        good, agreed, covered = good + passes, agreed + same, covered + exact
+        good, agreed, covered = good + passes, agreed + same, covered + as_good
         print(
             seed, apart(U, V), f"| {ranked[TILES - 1]:.3f} {ranked[TILES]:.3f}",
             f"| {len(consensus.components_)} components, least alike {alike.min():.3f},",
-            f"same cells {exact}",
+            f"loss {consensus.reconstruction_err_} of {tiles_cost}",
             f"| {time.process_time() - began:.0f}",
             flush=True,
         )  # fmt: skip
     print(f"six recur with .9 or more, the others with less than .6: {good} of {len(draws)}")
-    print(
-        f"consensus is the tiles: {agreed} of {len(draws)}; has their cells: {covered}", flush=True
-    )
+    print(f"consensus is the tiles: {agreed} of {len(draws)}")
+    print(f"as many components, at the loss of the tiles or less: {covered}", flush=True)
 
 
 def ranks(draws: range, runs: int, scattered: bool) -> None:

@@ -16,6 +16,7 @@ from elbmf.analysis.recurrence import (
     cophenetic_correlation,
     match_components,
     recurrence,
+    thinned,
 )
 from strategies import examples
 
@@ -68,22 +69,30 @@ def _closed(U, V, l):
     return rows, {j for j in range(V.shape[1]) if nearly_all(covered[i, j] for i in rows)}
 
 
-def _similarity(U, V, fit, l, q):
-    """From the definition, with sets."""
+def _similarities(U, V, fit, l, q):
+    """From the definition, with sets: of two components, and of what they are closed to."""
     U, V = U[fit.rows], V[:, fit.columns]
     found = []
     for members in (_members, _closed):
         (rows, columns), (its_rows, its_columns) = members(U, V, l), members(fit.U, fit.V, q)
         found.append(_jaccard(rows, its_rows) * _jaccard(columns, its_columns))
-    plain, by_closure = found
-    return max(plain, by_closure) if plain >= 0.1 else plain
+    return found
+
+
+def _is_recut(U, V, fit, l, q):
+    plain, by_closure = _similarities(U, V, fit, l, q)
+    return 0.1 <= plain < by_closure
+
+
+def _similarity(U, V, fit, l, q):
+    return _similarities(U, V, fit, l, q)[_is_recut(U, V, fit, l, q)]
 
 
 @given(drawn=references_and_fits(1))
 @examples(80)
 def test_the_matches_are_the_best_of_all_one_to_one(drawn):
     U, V, (fit,) = drawn
-    match, similarity = match_components(U, V, fit)
+    match, similarity, recut = match_components(U, V, fit)
     k, q = len(V), len(fit.V)
     alike = [[_similarity(U, V, fit, l, p) for p in range(q)] for l in range(k)]
     for l in range(k):
@@ -92,6 +101,7 @@ def test_the_matches_are_the_best_of_all_one_to_one(drawn):
             assert np.isnan(similarity[l])
         else:
             assert similarity[l] == pytest.approx(alike[l][match[l]] if match[l] >= 0 else 0.0)
+        assert recut[l] == (match[l] >= 0 and _is_recut(U, V, fit, l, match[l]))
     taken = match[match >= 0]
     assert len({*taken}) == len(taken)
     best = max(
@@ -115,7 +125,8 @@ def test_shares_are_those_of_the_runs_that_found_and_saw(drawn):
         matched = []
         for fit, q, alike in zip(fits, found.matches[:, l], found.similarities[:, l], strict=True):
             if alike >= FOUND:
-                rows, columns = _members(fit.U, fit.V, q)
+                members = _closed if _is_recut(U, V, fit, l, q) else _members
+                rows, columns = members(fit.U, fit.V, q)
                 members = {fit.rows[i] for i in rows}, {fit.columns[j] for j in columns}
                 matched.append((fit, *members))
         for i in range(len(U)):
@@ -185,6 +196,47 @@ def test_components_are_closed_as_the_definition_says(drawn):
     for l in range(len(V)):
         assert _closed(U, V, l) == _members(rows, columns, l)
     assert (rows >= U)[:, V.any(axis=1)].all()
+
+
+def _loss(A, U, V):
+    return int((A ^ (U.astype(int) @ V > 0)).sum())
+
+
+@given(
+    drawn=references_and_fits(1), flips=st.sampled_from([0.0, 0.1, 0.5]), seed=st.integers(0, 99)
+)
+@examples(60)
+def test_thinned_components_cost_no_more_and_none_can_be_thinner(drawn, flips, seed):
+    U, V, _ = drawn
+    A = (U.astype(int) @ V > 0) ^ (np.random.default_rng(seed).random((len(U), V.shape[1])) < flips)
+    rows, columns = thinned(U, V, lambda *factors: _loss(A, *factors))
+    assert (rows <= U).all()
+    assert (columns <= V).all()
+    least = _loss(A, rows, columns)
+    assert least <= _loss(A, U, V)
+    for l in range(len(V)):
+        fewer_rows, fewer_columns = rows.copy(), columns.copy()
+        fewer_rows[_spared(rows, columns, l), l] = False
+        fewer_columns[l, _spared(columns.T, rows.T, l)] = False
+        assert (fewer_rows == rows).all() or _loss(A, fewer_rows, columns) > least
+        assert (fewer_columns == columns).all() or _loss(A, rows, fewer_columns) > least
+
+
+def _spared(U, V, l):
+    """Rows of a component that others cover in four fifths of its columns."""
+    own, counts = np.flatnonzero(V[l]), U.astype(int) @ V
+    return [i for i in np.flatnonzero(U[:, l]) if 5 * (counts[i, own] == 1).sum() <= len(own)]
+
+
+def test_nested_tiles_are_cut_into_the_fewest_lines():
+    U, V = np.zeros((30, 2), bool), np.zeros((2, 20), bool)
+    U[:20, 0] = U[5:9, 1] = V[0, :8] = V[1, 8:15] = True
+    closer = V.copy()
+    closer[1, :8] = True  # What the other covers anyway
+    A = U.astype(int) @ V > 0
+    rows, columns = thinned(U, closer, lambda *factors: _loss(A, *factors))
+    assert np.array_equal(rows, U)
+    assert np.array_equal(columns, V)
 
 
 def test_rows_that_always_have_the_same_company_correlate_perfectly():

@@ -13,7 +13,7 @@ alike as what they are closed to: all rows that the fit gives nearly all their c
 columns that it gives nearly all these rows. Nearly, for what is left is small and has noise in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from elbmf.boolean.product import Bools
 
 __all__ = [
     "FOUND",
+    "Match",
     "PartialFit",
     "Recurrence",
     "closed",
@@ -36,6 +37,7 @@ __all__ = [
     "cophenetic_correlation",
     "match_components",
     "recurrence",
+    "thinned",
 ]
 
 Floats = NDArray[np.float64]
@@ -46,6 +48,9 @@ _CELLS_AT_ONCE = 1 << 24
 
 # Share of its lines that a component may lack in a line that it is closed to.
 _MAY_LACK = 0.1
+
+# Share of its lines that others may lack in a line that a component is spared.
+_MAY_SPARE = 0.2
 
 # Similarity from which on two components may be the same, cut in another way.
 _KIN = 0.1
@@ -113,7 +118,60 @@ def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
     return inside[place.reshape(-1)], (lacking <= most) & used[:, None]
 
 
-def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats]:
+def thinned(U: Bools, V: Bools, cost: Callable[[Bools, Bools], int]) -> tuple[Bools, Bools]:
+    """Cut components such that they cost as little as before, or less, and have fewer lines.
+
+    Parameters
+    ----------
+    U, V : ndarray of bool, of shapes (n, k) and (k, m)
+    cost : callable
+        Tells what factors cost.
+
+    Returns
+    -------
+    U, V : ndarray of bool
+        One component after the other loses its rows that others cover in four fifths of its
+        columns, or its columns that others cover in four fifths of its rows: always where the cost
+        is least then, and of equal ones where it is most lines, until none is as good as before.
+    """
+    now = cost(U, V)
+    while True:
+        others = (U.astype(np.float32) @ V.astype(np.float32) <= 1).astype(np.float32)
+        rows = U & (others @ V.T <= _MAY_SPARE * V.sum(axis=1))
+        columns = V & (U.T.astype(np.float32) @ others <= _MAY_SPARE * U.sum(axis=0)[:, None])
+        ways = []
+        for l, one in enumerate(np.eye(len(V), dtype=np.bool_)):
+            if rows[:, l].any():
+                ways.append((U & ~(rows & one), V))
+            if columns[l].any():
+                ways.append((U, V & ~(columns & one[:, None])))
+        weighed = [(cost(*way), int(way[0].sum() + way[1].sum())) for way in ways]
+        if not ways or min(weighed)[0] > now:
+            return U, V
+        now, _ = min(weighed)
+        U, V = ways[weighed.index(min(weighed))]
+
+
+class Match(NamedTuple):
+    """Which components of a fit are those of a reference.
+
+    Parameters
+    ----------
+    components : ndarray of int64, of length k
+        For each component of the reference that of the fit; -1 where there is none that is like it.
+    similarities : ndarray of float64, of length k
+        How alike the two are, 0 without a match; NaN where the fit could not tell, for it has seen
+        no row or no column of the component.
+    recut : ndarray of bool, of length k
+        Whether they are more alike as what they are closed to.
+    """
+
+    components: Lines
+    similarities: Floats
+    recut: Bools
+
+
+def match_components(U: Bools, V: Bools, fit: PartialFit) -> Match:
     """Match the components of a reference with those of a fit, one to one.
 
     Parameters
@@ -121,14 +179,6 @@ def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats
     U, V : ndarray of bool, of shapes (n, k) and (k, m)
         The reference.
     fit : PartialFit
-
-    Returns
-    -------
-    match : ndarray of int64, of length k
-        The component of the fit; -1 where there is none that is like it.
-    similarity : ndarray of float64, of length k
-        How alike the two are, 0 without a match; NaN where the fit could not tell, for it has seen
-        no row or no column of the component.
     """
     mine, theirs = (U[fit.rows], V[:, fit.columns]), (fit.U, fit.V)
     alike, as_closed = (
@@ -139,14 +189,17 @@ def match_components(U: Bools, V: Bools, fit: PartialFit) -> tuple[Lines, Floats
         )
     )
     # Two details of one large component are both closed to it, and need not be alike.
-    alike = np.maximum(alike, np.where(alike >= _KIN, as_closed, 0.0))
+    recut = (alike >= _KIN) & (as_closed > alike)
+    alike = np.where(recut, as_closed, alike)
     match, similarity = np.full(len(V), -1), np.zeros(len(V))
     left, right = linear_sum_assignment(alike, maximize=True)
     found = alike[left, right] > 0
     match[left[found]], similarity[left] = right[found], alike[left, right]
+    its_recut = np.zeros(len(V), np.bool_)
+    its_recut[left] = recut[left, right]
     unseen = ~(mine[0].any(axis=0) & mine[1].any(axis=1)) & U.any(axis=0) & V.any(axis=1)
     similarity[unseen] = np.nan
-    return match, similarity
+    return Match(match, similarity, its_recut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +213,8 @@ class Recurrence:
     similarities : ndarray of float64, of shape (runs, k)
         How alike they are; NaN where a run has seen nothing of a component.
     row_shares, column_shares : ndarray of float32, of shapes (n, k) and (m, k)
-        Of the runs that found a component and saw a line, the share in which the line is in it. 0
-        for a component that was never found.
+        Of the runs that found a component and saw a line, the share in which the line is in it, or
+        in what it is closed to if it is cut in another way. 0 for a component that was never found.
     """
 
     matches: Lines
@@ -206,11 +259,16 @@ def recurrence(U: Bools, V: Bools, fits: Sequence[PartialFit]) -> Recurrence:
     lengths = (U.shape[0], V.shape[1])
     held, seen = ([np.zeros((length, k), np.int32) for length in lengths] for _ in range(2))
     for run, fit in enumerate(fits):
-        matches[run], similarities[run] = match_components(U, V, fit)
+        matches[run], similarities[run], recut = match_components(U, V, fit)
         found = np.flatnonzero(similarities[run] >= FOUND)
-        its = matches[run, found]
-        for axis, (lines, members) in enumerate(((fit.rows, fit.U), (fit.columns, fit.V.T))):
-            held[axis][np.ix_(lines, found)] += members[:, its]
+        its, recut = matches[run, found], recut[found]
+        rows, columns = fit.U[:, its], fit.V[its]
+        if recut.any():
+            all_rows, all_columns = closed(fit.U, fit.V)
+            rows = np.where(recut, all_rows[:, its], rows)
+            columns = np.where(recut[:, None], all_columns[its], columns)
+        for axis, (lines, members) in enumerate(((fit.rows, rows), (fit.columns, columns.T))):
+            held[axis][np.ix_(lines, found)] += members
             seen[axis][np.ix_(lines, found)] += 1
     row_shares, column_shares = (
         (some / np.maximum(all_, 1)).astype(np.float32)

@@ -19,6 +19,7 @@ from elbmf.analysis.recurrence import (
     consensus_order,
     cophenetic_correlation,
     recurrence,
+    thinned,
 )
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
@@ -117,7 +118,8 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
     found_in_ : ndarray of float64, of length k
         Share of these runs in which the similarity is at least one half.
     row_shares_, column_shares_ : ndarray of float32, of shapes (n, k) and (m, k)
-        Of the runs that found a component and saw a line, the share in which the line is in it.
+        Of the runs that found a component and saw a line, the share in which the line is in it, or
+        in what it is closed to if it is cut in another way.
     similarities_ : ndarray of float64, of shape (runs, k)
         What the recurrence is the mean of; NaN where a run does not count.
     cophenetic_ : float
@@ -345,17 +347,21 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
                 f"{found.recurrence.max():.2f}. Set a lower cut, or look for fewer components."
             )
         model, A = copy.copy(self.reference_), self._A
-        model.n_components = len(kept)
         U, V = np.ascontiguousarray(U[:, kept]), np.ascontiguousarray(V[kept])
         weights = model._weights(A.shape)
 
-        def cost() -> int:
+        def cost(U: Bools, V: Bools) -> int:
             return cover(A, U, V, model._threads).cost(weights)
 
-        stages = {"consensus": cost()}
+        stages = {"consensus": cost(U, V)}
         if not getattr(model, "_is_constrained", False):
-            U, V = refine(A, U, V, weights, model._threads)
-            stages["refinement"] = cost()
+            # The fits that agree on cells may have cut them in different ways.
+            U, V = refine(A, *thinned(U, V, cost), weights, model._threads)
+            U, V = thinned(U, V, cost)
+            used = U.any(axis=0) & V.any(axis=1)
+            U, V = U[:, used], V[used]
+            stages["refinement"] = cost(U, V)
+        model.n_components = len(V)
         model._store(A, FittedFactors(U, V, 0, "consensus", stages=stages))
         return model
 
