@@ -14,6 +14,7 @@ from elbmf import ELBMF, Printed
 from elbmf.boolean.metrics import hamming_loss, measures
 from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
+from elbmf.errors import DoubtfulComponentWarning
 
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 PAPER: dict[str, Any] = {"schedule": Printed(0.005, 0.001, 1.0033), "max_iter": 1500}
@@ -259,7 +260,8 @@ def main() -> None:
     parser.add_argument("--short", type=float, default=30.0, help="seconds")
     parser.add_argument("--long", type=float, default=1200.0, help="seconds")
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    for doubt in (ConvergenceWarning, DoubtfulComponentWarning):
+        warnings.simplefilter("ignore", doubt)
     print(machine() + "\n")
     for part in arguments.parts:
         PARTS[part](arguments)
