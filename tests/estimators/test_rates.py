@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbmf import ELBMF, RankSearch
+from elbmf import ELBMF, RankSearch, loss_bound, significance
 from elbmf.boolean import Cover, NoiseRates, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import DoubtfulComponentWarning, InputError
@@ -178,6 +178,16 @@ def test_doubtful_components_are_warned_of_once():
         ELBMF(2, **QUICK).fit(A)
     assert len(seen) == 1
     assert issubclass(DoubtfulComponentWarning, UserWarning)
+
+
+@pytest.mark.parametrize("ask", [loss_bound, significance], ids=lambda ask: ask.__name__)
+def test_who_asks_for_something_else_is_not_warned_of_components(ask, recwarn):
+    A = np.random.default_rng(0).random((25, 20)) < 0.2
+    given = {"time_limit": 0.5} if ask is loss_bound else {"samples": 2}
+    model = 2 if ask is loss_bound else ELBMF(2, **QUICK).fit(A)
+    recwarn.clear()
+    ask(A, model, random_state=0, **given)
+    assert not [each for each in recwarn if each.category is DoubtfulComponentWarning]
 
 
 def test_earlier_components_change_as_little_as_with_a_given_weight():

@@ -239,7 +239,9 @@ def significance(
         # The same for a sample whatever their number.
         seeds = np.random.default_rng([kept.seed, sample]).integers(1 << 31, size=2)
         B = shuffled(A, seeds[0])
-        fitted = clone(estimator).set_params(callback=ask, random_state=seeds[1]).fit(B)
+        fitted = clone(estimator).set_params(callback=ask, random_state=seeds[1])
+        fitted._warns_of_doubts = False
+        fitted.fit(B)
         found = Excess.of(B, fitted.membership_, fitted.components_, sums, 1)
         return float(found.bits.max(initial=-np.inf))
 

@@ -156,6 +156,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         is a word or a transformer.
     """
 
+    # Not where it is a means to something else.
+    _warns_of_doubts = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "refine": ["boolean"],
@@ -245,7 +248,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted, lines, read)
             self._name_rows(names_of(X)[0])
-            self._warn_of_doubts()
+            if self._warns_of_doubts:
+                self._warn_of_doubts()
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return self.membership_.copy()

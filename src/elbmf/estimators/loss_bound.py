@@ -127,6 +127,7 @@ def loss_bound(
         n_jobs=n_jobs,
         random_state=random_state,
     )
+    model._warns_of_doubts = False
     model.fit(A)
     U, V, weights = model.membership_, model.components_, model._weights(A.shape)
     cost = next(reversed(model.stages_.values()))
