@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbmf import ELBMF, RankSearch, loss_bound, significance
+from elbmf import ELBMF, RankSearch, loss_bound
 from elbmf.boolean import Cover, NoiseRates, cover
 from elbmf.datasets import make_tiles
 from elbmf.errors import DoubtfulComponentWarning, InputError
@@ -180,13 +180,8 @@ def test_doubtful_components_are_warned_of_once():
     assert issubclass(DoubtfulComponentWarning, UserWarning)
 
 
-@pytest.mark.parametrize("ask", [loss_bound, significance], ids=lambda ask: ask.__name__)
-def test_who_asks_for_something_else_is_not_warned_of_components(ask, recwarn):
-    A = np.random.default_rng(0).random((25, 20)) < 0.2
-    given = {"time_limit": 0.5} if ask is loss_bound else {"samples": 2}
-    model = 2 if ask is loss_bound else ELBMF(2, **QUICK).fit(A)
-    recwarn.clear()
-    ask(A, model, random_state=0, **given)
+def test_who_asks_for_a_bound_is_not_warned_of_components(recwarn):
+    loss_bound(np.random.default_rng(0).random((25, 20)) < 0.2, 3, time_limit=0.5, random_state=0)
     assert not [each for each in recwarn if each.category is DoubtfulComponentWarning]
 
 
