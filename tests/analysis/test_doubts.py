@@ -27,6 +27,18 @@ def test_every_reason_is_given():
     assert doubts((1, 9), [1], [3]) == [[]]
 
 
+def test_too_few_samples_leave_no_doubt():
+    def reasons(p, samples):
+        return doubts((9, 9), [3], [3], p_values=[p], samples=samples)
+
+    assert reasons(1 / 6, 5) == [[]]
+    assert reasons(2 / 6, 5) == reasons(2 / 20, 19) == [["not significant"]]
+    assert trust_texts(significance=SignificanceInfo(samples=1, p_values=[0.5, 1.0])) == [
+        "0 of 2 components are better than those of random data with the same sums (p ≤ 0.05; 1 "
+        "was fitted, too few to tell of all).",
+    ]
+
+
 def test_what_is_noted_is_said_once():
     assert trust_texts() == []
     stability = StabilityInfo(runs=1, resample="rows:0.5", stability=0.5, cophenetic=0.9)

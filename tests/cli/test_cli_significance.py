@@ -95,3 +95,28 @@ def test_parameters_of_the_result_are_used_again(elbmf: Any, result: str, parame
     kept = json.loads(Path("other", "significance.json").read_text())
     assert kept["test"]["extra_weight"] == float(parameter)
     assert np.isfinite([float(bits) for bits in kept["best"].values()]).any()
+
+
+def test_other_data_is_refused_and_changes_nothing(elbmf: Any, result: str) -> None:
+    assert elbmf("significance", result, "--samples", 19).code == 0
+    before = {path.name: path.read_bytes() for path in Path(result).iterdir() if path.is_file()}
+    A = make_tiles((60, 50), 3, height=(15, 20), width=(10, 14), noise=0.1, random_state=1).A
+    write(Path("other.npz"), LabelledMatrix(1 - A.toarray()))
+    said = elbmf("significance", result, "other.npz")
+    assert said.code == 2
+    assert "was not made from this data" in said.err
+    assert before == {path.name: path.read_bytes() for path in Path(result).iterdir()}
+
+
+def test_fewer_samples_than_there_are_forget_none(elbmf: Any, result: str) -> None:
+    first = elbmf("significance", result, "--samples", 19, "--json").json
+    assert elbmf("significance", result, "--samples", 3, "--json").json == first
+
+
+def test_samples_that_are_too_few_leave_no_doubt(elbmf: Any, result: str) -> None:
+    found = elbmf("significance", result, "--samples", 2, "--json").json
+    promising = [each["component"] for each in found["components"] if each["p_value"] < 0.34]
+    text = elbmf("info", result).out
+    assert promising
+    assert "too few to tell of all" in text
+    assert text.count("not significant") == 2 * (4 - len(promising))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbmf import ELBMF, GreConD, load_model, save_model, stability
+from elbmf import ELBMF, GreConD, MinimalCover, load_model, save_model, stability
 from elbmf.comparison import Stability
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError, OtherWorkError
@@ -149,3 +149,41 @@ def test_parameters_about_single_rows_are_not_for_parts():
     with pytest.raises(InputError, match=r"forbidden_cells is about lines of the whole"):
         stability(np.eye(4), ELBMF(2, forbidden_cells=np.zeros((4, 4))))
     Resample.of("cells:0.9").check(ELBMF(2, forbidden_cells=np.zeros((4, 4))))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"max_columns": 9}, {"max_components_per_row": 1}, {"min_rows": 16, "extra_weight": np.inf}],
+    ids=str,
+)
+def test_a_consensus_keeps_to_constraints(tiles, given):
+    model = ELBMF(3, effort=0.05, max_iter=50, random_state=0, **given)
+    agreed = stability(tiles.A, model, runs=3).consensus(0)
+    U, V = agreed.membership_, agreed.components_
+    assert U.any(axis=0).all()
+    assert V.sum(axis=1).max() <= given.get("max_columns", V.shape[1])
+    assert U.sum(axis=1).max() <= given.get("max_components_per_row", U.shape[1])
+    assert U.sum(axis=0).min() >= given.get("min_rows", 1)
+    covered = U.astype(int) @ V > 0
+    assert "extra_weight" not in given or not (covered & (tiles.A.toarray() == 0)).any()
+
+
+def test_a_consensus_has_fixed_components_first(tiles):
+    fixed = np.vstack([tiles.V[:1], np.arange(tiles.V.shape[1])[None] % 7 == 0])
+    model = ELBMF(4, effort=0.05, max_iter=50, random_state=0, fixed_components=fixed)
+    agreed = stability(tiles.A, model, runs=3, resample="cells:0.9").consensus()
+    assert np.array_equal(agreed.components_[:2], fixed)
+
+
+def test_methods_that_choose_their_rank_are_refused(tiles):
+    with pytest.raises(InputError, match="MinimalCover has no n_components"):
+        stability(tiles.A, MinimalCover())
+
+
+def test_components_that_no_run_saw_are_not_held_against_the_others():
+    A = np.zeros((24, 20), dtype=bool)
+    A[:20, :10] = A[20:22, 12:18] = True
+    found = stability(A, ELBMF(2, effort=0, random_state=1), runs=3, resample="rows:0.1")
+    unseen = np.isnan(found.similarities_).all(axis=0)
+    assert unseen.sum() == 1
+    assert found.stability_ == found.recurrence_[~unseen].mean() > 0

@@ -12,13 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elbmf import ELBMF, MinimalCover, Sofa, load, load_model
+from elbmf import (
+    ELBMF,
+    MinimalCover,
+    Sofa,
+    load,
+    load_model,
+    save_model,
+    significance,
+    stability,
+)
 from elbmf.cli.main import main
 from elbmf.datasets import make_tiles
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators import ESTIMATORS, METHODS
 from elbmf.estimators import method as method_of
+from elbmf.estimators.saving import saved_model
 from elbmf.estimators.schedule_flags import flat_parameters
+from elbmf.io.model_info import DataInfo
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
 from entrants import BINARIZING, quickly
@@ -43,7 +54,8 @@ def fitted(model):
         for name, value in vars(model).items()
         if name.endswith("_") and not name.startswith("_")
     }
-    found.pop("binarizer_", None)
+    for name in ("binarizer_", "saved_info_"):
+        found.pop(name, None)
     found["cover_"] = asdict(model.cover_)
     found["noise_rates_"] = asdict(model.noise_rates_)
     # Files have null where a figure is not finite.
@@ -262,3 +274,48 @@ def test_results_of_earlier_versions_load(folder):
     np.testing.assert_array_equal(again.components_, saved.V.toarray())
     names = saved.column_names
     again.transform(pd.DataFrame(saved.V.toarray().astype(int), columns=names))
+
+
+def test_what_is_noted_of_a_result_outlives_another_save(tmp_path):
+    found = stability(A, ELBMF(2, effort=0, random_state=0), runs=2)
+    notes = {"stability": found.info, "data": DataInfo(path="../data.npz", shape=[40, 30])}
+    save_model(tmp_path / "one", saved_model(found.reference_, notes=notes))
+    again = load(tmp_path / "one")
+    assert again.saved_info_.stability == found.info
+    again.save(tmp_path / "further" / "other")
+    info = load_model(tmp_path / "further" / "other").info
+    assert info.stability == found.info
+    assert Path(info.data.path) == tmp_path / "data.npz"
+    again.fit(A)
+    assert not hasattr(again, "saved_info_")
+    assert saved_model(again).info.stability is None
+
+
+def test_what_weighted_lines_cost_outlives_another_save(tmp_path):
+    model = ELBMF(2, effort=0, random_state=0).fit(A, sample_weight=np.arange(40) % 3 + 0.5)
+    model.save(tmp_path / "one")
+    again = load(tmp_path / "one")
+    assert again.reconstruction_err_ == model.reconstruction_err_
+    again.save(tmp_path / "other")
+    one, other = (load_model(tmp_path / name).info for name in ("one", "other"))
+    assert one == other
+    with pytest.raises(InputError, match="had weights of rows or columns"):
+        significance(A, again)
+
+
+def test_only_the_data_of_a_fit_is_saved_with_it(tmp_path):
+    frame = pd.DataFrame(A, [f"r{i}" for i in range(40)], [f"c{j}" for j in range(30)])
+    model = ELBMF(2, effort=0, random_state=0).fit(frame)
+    for other in (frame[::-1], 1 - frame, frame[:-1]):
+        with pytest.raises(InputError, match="what the estimator was fitted to"):
+            model.save(tmp_path / "result", other)
+    assert not (tmp_path / "result").exists()
+    model.save(tmp_path / "result", frame)
+    missing = np.random.default_rng(0).random(A.shape) < 0.2
+    masked = ELBMF(2, effort=0, random_state=0).fit(A, missing=missing)
+    with pytest.raises(InputError, match="the same missing cells"):
+        masked.save(tmp_path / "masked", A)
+    masked.save(tmp_path / "masked", A, missing=missing)
+    info = load_model(tmp_path / "masked").info
+    assert info.measures["loss"] == masked.reconstruction_err_
+    assert info.data.missing == missing.sum()

@@ -24,6 +24,7 @@ def doubts(
     bits_saved: Sequence[float] | None = None,
     found_in: Sequence[float] | None = None,
     p_values: Sequence[float] | None = None,
+    samples: int | None = None,
 ) -> list[list[str]]:
     """Return for each component why it may be chance; nothing for most.
 
@@ -39,6 +40,8 @@ def doubts(
         In which share of the fits of resampled data each was found again, see `elbmf.stability`.
     p_values : sequence of float, optional
         Of each beside random data, see `elbmf.significance`.
+    samples : int, optional
+        Random matrices that these are of. Where they are too few to tell, there is no doubt.
 
     Returns
     -------
@@ -49,6 +52,8 @@ def doubts(
     saved = [1.0] * len(rows) if bits_saved is None else bits_saved
     found = [1.0] * len(rows) if found_in is None else found_in
     chances = [0.0] * len(rows) if p_values is None else p_values
+    # What no random matrix is as good as has this one, be it above the level.
+    least = SIGNIFICANT if samples is None else max(SIGNIFICANT, 1.5 / (1 + samples))
     return [
         [
             reason
@@ -57,7 +62,7 @@ def doubts(
                 ("one column", width == 1 < shape[1]),
                 ("saves no bits", bits <= 0),
                 ("does not recur", recurs < _FEW_RUNS),
-                ("not significant", p > SIGNIFICANT),
+                ("not significant", p > least),
             )
             if holds and height and width
         ]
@@ -113,10 +118,14 @@ def trust_texts(stability: Any = None, significance: Any = None) -> list[str]:
             f"components recur by {percent(stability.stability)} on average{company}."
         )
     if significance is not None:
+        samples = significance.samples
+        fitted = f"{number(samples)} {'was' if samples == 1 else 'were'} fitted"
         low = sum(p <= SIGNIFICANT for p in significance.p_values)
+        if SIGNIFICANT * (1 + samples) < 1 and min(significance.p_values) < 1.5 / (1 + samples):
+            fitted += ", too few to tell of all"
         of = counted(len(significance.p_values), "component")
         said.append(
             f"{number(low)} of {of} {'is' if low == 1 else 'are'} better than those of random data "
-            f"with the same sums (p ≤ {SIGNIFICANT:g}; {number(significance.samples)} were fitted)."
+            f"with the same sums (p ≤ {SIGNIFICANT:g}; {fitted})."
         )
     return said

@@ -101,21 +101,19 @@ def closed(U: Bools, V: Bools) -> tuple[Bools, Bools]:
         columns in which nine tenths of these rows are covered. Empty ones stay empty.
     """
     # Rows that are in the same components are covered in the same columns.
-    packed, first, place, counts = np.unique(
-        np.packbits(U, axis=1), axis=0, return_index=True, return_inverse=True, return_counts=True
-    )
+    place, rows, counts = _patterns(U)
     used = np.asarray(U.any(axis=0) & V.any(axis=1))
-    inside = np.zeros((len(packed), len(V)), np.bool_)
+    inside = np.zeros((len(rows), len(V)), np.bool_)
     lacking = np.zeros(V.shape, np.float32)
     columns = V.astype(np.float32)
     at_once = max(1, _CELLS_AT_ONCE // max(V.shape[1], 1))
-    for low in range(0, len(packed), at_once):
+    for low in range(0, len(rows), at_once):
         piece = slice(low, low + at_once)
-        open_ = (U[first[piece]].astype(np.float32) @ columns == 0).astype(np.float32)
+        open_ = (rows[piece] @ columns == 0).astype(np.float32)
         inside[piece] = (open_ @ columns.T <= _MAY_LACK * V.sum(axis=1)) & used
-        lacking += (inside[piece].T * counts[piece]).astype(np.float32) @ open_
+        lacking += (inside[piece].T * counts[piece]) @ open_
     most = _MAY_LACK * (counts @ inside)[:, None]
-    return inside[place.reshape(-1)], (lacking <= most) & used[:, None]
+    return inside[place], (lacking <= most) & used[:, None]
 
 
 def thinned(U: Bools, V: Bools, cost: Callable[[Bools, Bools], int]) -> tuple[Bools, Bools]:
@@ -135,10 +133,8 @@ def thinned(U: Bools, V: Bools, cost: Callable[[Bools, Bools], int]) -> tuple[Bo
         is least then, and of equal ones where it is most lines, until none is as good as before.
     """
     now = cost(U, V)
-    while True:
-        others = (U.astype(np.float32) @ V.astype(np.float32) <= 1).astype(np.float32)
-        rows = U & (others @ V.T <= _MAY_SPARE * V.sum(axis=1))
-        columns = V & (U.T.astype(np.float32) @ others <= _MAY_SPARE * U.sum(axis=0)[:, None])
+    for _ in range(2 * len(V)):
+        rows, columns = _covered_by_others(U, V)
         ways = []
         for l, one in enumerate(np.eye(len(V), dtype=np.bool_)):
             if rows[:, l].any():
@@ -147,9 +143,37 @@ def thinned(U: Bools, V: Bools, cost: Callable[[Bools, Bools], int]) -> tuple[Bo
                 ways.append((U, V & ~(columns & one[:, None])))
         weighed = [(cost(*way), int(way[0].sum() + way[1].sum())) for way in ways]
         if not ways or min(weighed)[0] > now:
-            return U, V
+            break
         now, _ = min(weighed)
         U, V = ways[weighed.index(min(weighed))]
+    return U, V
+
+
+def _covered_by_others(U: Bools, V: Bools) -> tuple[Bools, Bools]:
+    """Tell of each line in a component whether others cover nearly all of it there."""
+    # Lines that are in the same components are covered alike.
+    row_of, rows, heights = _patterns(U)
+    column_of, columns, widths = _patterns(V.T)
+    alone = np.zeros((len(rows), len(V)), np.float32)  # Cells of each row in each component
+    its_alone = np.zeros((len(columns), len(V)), np.float32)
+    at_once = max(1, _CELLS_AT_ONCE // max(len(columns), 1))
+    for low in range(0, len(rows), at_once):
+        piece = slice(low, low + at_once)
+        once = (rows[piece] @ columns.T == 1).astype(np.float32)
+        alone[piece] = once @ (columns * widths[:, None])
+        its_alone += once.T @ (rows[piece] * heights[piece, None])
+    spared = alone <= _MAY_SPARE * V.sum(axis=1)
+    its_spared = its_alone <= _MAY_SPARE * U.sum(axis=0)
+    return U & spared[row_of], V & its_spared[column_of].T
+
+
+def _patterns(lines: Bools) -> tuple[Lines, NDArray[np.float32], NDArray[np.float32]]:
+    """Return which pattern each line has, the patterns, and how many lines have each."""
+    _, first, place, counts = np.unique(
+        np.packbits(lines, axis=1), axis=0, return_index=True, return_inverse=True,
+        return_counts=True,
+    )  # fmt: skip
+    return place.reshape(-1), lines[first].astype(np.float32), counts.astype(np.float32)
 
 
 class Match(NamedTuple):
@@ -161,7 +185,7 @@ class Match(NamedTuple):
         For each component of the reference that of the fit; -1 where there is none that is like it.
     similarities : ndarray of float64, of length k
         How alike the two are, 0 without a match; NaN where the fit could not tell, for it has seen
-        no row or no column of the component.
+        no row or no column of the component, if there are any.
     recut : ndarray of bool, of length k
         Whether they are more alike as what they are closed to.
     """
@@ -197,7 +221,7 @@ def match_components(U: Bools, V: Bools, fit: PartialFit) -> Match:
     match[left[found]], similarity[left] = right[found], alike[left, right]
     its_recut = np.zeros(len(V), np.bool_)
     its_recut[left] = recut[left, right]
-    unseen = ~(mine[0].any(axis=0) & mine[1].any(axis=1)) & U.any(axis=0) & V.any(axis=1)
+    unseen = ~(mine[0].any(axis=0) & mine[1].any(axis=1))
     similarity[unseen] = np.nan
     return Match(match, similarity, its_recut)
 
@@ -234,8 +258,9 @@ class Recurrence:
 
     @property
     def stability(self) -> float:
-        """Mean recurrence of all components."""
-        return float(self.recurrence.mean()) if self.matches.shape[1] else 0.0
+        """Mean recurrence of the components that any run could tell of."""
+        known = ~np.isnan(self.similarities).all(axis=0)
+        return float(self.recurrence[known].mean()) if known.any() else 0.0
 
 
 def _mean(values: NDArray[np.generic], known: Bools) -> Floats:

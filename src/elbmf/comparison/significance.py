@@ -184,8 +184,9 @@ def significance(
     factors : (U, V), optional
         Components to look at in place of those of the estimator, such as those of a saved model.
     samples : int, default=38
-        Random matrices at most; 19 are the fewest by which anything can be significant at .05.
-        There are fewer where it is clear before that no component is.
+        Random matrices at most, or as many more as ``checkpoint`` has; 19 are the fewest by which
+        anything can be significant at .05. There are fewer where it is clear before that no
+        component is.
     missing : array-like or sparse matrix of shape (n_samples, n_features), optional
         0/1 mask of more missing entries. They stay where they are.
     callback : callable, optional
@@ -234,14 +235,14 @@ def significance(
         # More components, of which one may be good by chance, than random data would get.
         estimator.set_params(n_components=max(1, len(V)))
     kept = _Kept(checkpoint, identity(estimator, A), random_state)
+    while samples in kept:  # Those that are finished tell more.
+        samples += 1
 
     def work(sample: int, ask: Ask) -> float:
         # The same for a sample whatever their number.
         seeds = np.random.default_rng([kept.seed, sample]).integers(1 << 31, size=2)
         B = shuffled(A, seeds[0])
-        fitted = clone(estimator).set_params(callback=ask, random_state=seeds[1])
-        fitted._warns_of_doubts = False
-        fitted.fit(B)
+        fitted = clone(estimator).set_params(callback=ask, random_state=seeds[1]).fit(B)
         found = Excess.of(B, fitted.membership_, fitted.components_, sums, 1)
         return float(found.bits.max(initial=-np.inf))
 
@@ -282,7 +283,9 @@ def _check(estimator: Any, samples: Any) -> None:
         )
     if not isinstance(samples, Integral) or isinstance(samples, bool) or samples < 1:
         raise InputError(f"samples must be a whole number, at least 1; got {samples!r}.")
-    if getattr(estimator, "line_weights_", None) is not None:
+    weighted = getattr(estimator, "line_weights_", None) is not None
+    saved = getattr(estimator, "saved_info_", None)
+    if weighted or (saved is not None and saved.weighted is not None):
         raise InputError(
             "The fit had weights of rows or columns, and random matrices with the same sums say "
             "nothing about such components. Fit without weights."

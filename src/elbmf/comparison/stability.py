@@ -26,6 +26,7 @@ from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.constrained import kept_within
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.pool import Ask, side_by_side
 from elbmf.estimators.resampled import HALF, Resample, run_estimator
@@ -36,7 +37,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.path import Factors, FinishedSteps, PathStep
 from elbmf.ranks.step_folder import StepFolder
 from elbmf.search.local import refine
-from elbmf.utils.constraints import HasMethods, Interval
+from elbmf.utils.constraints import HasMethods, Interval, Options
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
@@ -151,7 +152,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "runs": [Interval(Integral, 1, None, closed="left")],
         "resample": [str],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
         "checkpoint": [str, HasMethods("__fspath__"), None],
         "callback": [callable, None],
@@ -193,6 +194,11 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
         given = self.estimator
         method = clone(given) if isinstance(given, BooleanFactorizer) else ELBMF(given)
         method._validate_params()
+        if "n_components" not in method.get_params(deep=False):
+            raise InputError(
+                f"{type(method).__name__} has no n_components, so that its fits of parts of the "
+                "data need not have as many. Take another method, such as elbmf.ELBMF."
+            )
         return method
 
     def _finished(self, method: BooleanFactorizer, A: BooleanMatrix) -> FinishedSteps:
@@ -354,7 +360,10 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
             return cover(A, U, V, model._threads).cost(weights)
 
         stages = {"consensus": cost(U, V)}
-        if not getattr(model, "_is_constrained", False):
+        if getattr(model, "_is_constrained", False):
+            U, V = kept_within(model, A, U, V)
+            stages["constraints"] = cost(U, V)
+        else:
             # The fits that agree on cells may have cut them in different ways.
             U, V = refine(A, *thinned(U, V, cost), weights, model._threads)
             U, V = thinned(U, V, cost)

@@ -47,7 +47,7 @@ T = TypeVar("T")
 Bools = NDArray[np.bool_]
 
 # What only `partial_fit` leaves: a fit makes it void.
-_OF_A_STREAM = ("n_rows_seen_", "n_batches_", "_stream")
+_OF_A_STREAM = ("n_rows_seen_", "n_batches_", "_stream", "saved_info_")
 
 
 def lent(A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
@@ -329,6 +329,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         directory: str | os.PathLike[str],
         X: Any = None,
         *,
+        missing: Any = None,
         overwrite: bool = False,
         tsv: bool = False,
     ) -> None:
@@ -342,7 +343,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         directory : path-like
             The folder, which is made.
         X : array-like, sparse matrix or data frame, optional
-            What the method was fitted to, if the tables of ``tsv`` are to have shares and margins.
+            What the method was fitted to, if the tables of ``tsv`` are to have margins.
+        missing : array-like or sparse matrix, optional
+            The mask of missing entries that it was fitted with, if any.
         overwrite : bool, default=False
             Whether to replace a result that is there.
         tsv : bool, default=False
@@ -350,7 +353,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         from elbmf.estimators.saving import save
 
-        save(self, directory, X, overwrite=overwrite, tsv=tsv)
+        save(self, directory, X, missing=missing, overwrite=overwrite, tsv=tsv)
 
     def _joined(
         self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix

@@ -276,6 +276,18 @@ def fit_within(model: "ELBMF", A: BooleanMatrix, generator: np.random.Generator)
     return fitted
 
 
+def kept_within(model: "ELBMF", A: BooleanMatrix, U: Bools, V: Bools) -> tuple[Bools, Bools]:
+    """Search on from factors to some that keep to the constraints, those that are fixed first."""
+    weights = model._weights(A.shape)
+    fixed = model._constraints(A, None).fixed
+    U, V = with_fixed(LocalSearch(A, weights, model._threads), fixed, U, V)
+    constraints = model._constraints(A, len(V))
+    search = ConstrainedSearch(A, weights, constraints)
+    U, V = search.improve(U, V, len(V), 0, TUNING.share_of_constraints * model._search_work(A))
+    used = U.any(axis=0) & V.any(axis=1) | (np.arange(len(V)) < constraints.n_fixed)
+    return U[:, used], V[used]
+
+
 def _fit_others(
     model: "ELBMF",
     A: BooleanMatrix,

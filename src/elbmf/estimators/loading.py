@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
 
     Nothing that was saved is run or unpickled. What every method has is there, so that
     `transform`, `score`, pictures and reports are as before; what only one method has, such as
-    samples, is not saved.
+    samples, is not saved. All notes of the folder are in ``saved_info_`` until the next fit.
 
     Parameters
     ----------
@@ -70,6 +72,10 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
             "where the method is fitted again. It transforms as before."
         )
     model = kind(**parameters)
+    if saved.info.data.path is not None:
+        # It was as seen from the folder, but the model may be saved to another.
+        place = Path(os.path.abspath(Path(directory) / saved.info.data.path))
+        saved.info.data = replace(saved.info.data, path=place.as_posix())
     _restore(model, saved)
     return model
 
@@ -101,7 +107,7 @@ def _restore(model: BooleanFactorizer, saved: SavedModel) -> None:
     if isinstance(used, str):
         told = saved.binarizer()
         model.binarizer_ = told if hasattr(told, "transform") else binarizer_of(used)
-    model._was_saved = True
+    model.saved_info_ = info
     if info.stream is not None:
         model.n_components_ = int(V.any(axis=1).sum())
         model.n_rows_seen_, model.n_batches_ = info.stream.rows, info.stream.batches

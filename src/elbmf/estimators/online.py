@@ -16,6 +16,7 @@ _OF_A_FIT = (
     "membership_",
     "reconstruction_err_",
     "cover_",
+    "saved_info_",
     "noise_rates_",
     "sample_names_in_",
     "n_iter_",
@@ -76,7 +77,7 @@ class PartialFitMixin(BooleanFactorizer):
             )
         if is_distributed(X):
             raise InputError("partial_fit reads rows that are here; use fit for data on a cluster.")
-        if getattr(self, "_was_saved", False) and not hasattr(self, "membership_"):
+        if hasattr(self, "saved_info_") and not hasattr(self, "membership_"):
             raise InputError(
                 "partial_fit cannot go on with a stream that was saved, for what it remembers of "
                 "its rows was not. Use fit or a new estimator."

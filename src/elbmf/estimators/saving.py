@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.binarizers import is_number, word_of
+from elbmf.boolean.line_weights import weighted_cover
 from elbmf.boolean.metrics import measures, measures_of
 from elbmf.errors import InputError, Setting
 from elbmf.estimators.base import BooleanFactorizer
@@ -30,6 +31,7 @@ from elbmf.io.model_info import (
     StreamInfo,
     WeightedInfo,
 )
+from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.protocol import Matrix
 from elbmf.utils.machine import versions
 
@@ -100,6 +102,16 @@ def saved_model(
         column_names = [str(name) for name in estimator.feature_names_in_]
     if row_names is None and hasattr(estimator, "sample_names_in_"):
         row_names = estimator.sample_names_in_.tolist()
+    keeps_rows = hasattr(estimator, "membership_")
+    if A is not None and keeps_rows and A.shape[0] != len(estimator.membership_):
+        raise InputError(
+            f"The data must be what the estimator was fitted to, {len(estimator.membership_)} "
+            f"rows; got {A.shape[0]}. To see other rows, use transform."
+        )
+    saved: ModelInfo | None = getattr(estimator, "saved_info_", None)
+    if saved is not None:
+        U = estimator.membership_ if keeps_rows else sparse.csr_array((0, len(V)), dtype=np.bool_)
+        return SavedModel(U, V, row_names, column_names, replace(saved, **(notes or {})))
     info = ModelInfo(
         method=method_of(estimator),
         parameters=noted_parameters(estimator),
@@ -111,13 +123,8 @@ def saved_model(
         info.binarize_limits = limits.tolist()
     if A is not None:
         info.data = data_notes(None, A)
-    if hasattr(estimator, "membership_"):
+    if keeps_rows:
         U = estimator.membership_
-        if A is not None and A.shape[0] != len(U):
-            raise InputError(
-                f"The data must be what the estimator was fitted to, {len(U)} rows; got "
-                f"{A.shape[0]}. To see other rows, use transform."
-            )
         _note_fit(info, estimator)
         lines, counts = getattr(estimator, "line_weights_", None), estimator.cover_
         info.cover = CoverInfo(counts.cells, counts.ones, counts.covered, counts.hits)
@@ -143,6 +150,7 @@ def save(
     directory: str | os.PathLike[str],
     X: Any = None,
     *,
+    missing: Any = None,
     overwrite: bool = False,
     tsv: bool = False,
 ) -> None:
@@ -156,9 +164,32 @@ def save(
             "cannot hold. Binarize the data before, and fit the method to that.",
         )
     A = None if X is None else matrix_of(estimator, X)
+    if A is not None:
+        A = BooleanMatrix.from_array(A, missing=missing)
+        _check_is_of(estimator, A)
     model = saved_model(estimator, A)
     found = None if A is None or not tsv else model.margins(A, n_jobs=estimator._threads)
     save_model(directory, model, overwrite=overwrite, tsv=tsv, margins=found)
+
+
+def _check_is_of(estimator: BooleanFactorizer, A: BooleanMatrix) -> None:
+    """Raise if an estimator was fitted to other data, by how many cells are wrong."""
+    if not hasattr(estimator, "membership_"):
+        return
+    factors, lines = (estimator.membership_, estimator.components_), estimator.line_weights_
+    of_other = len(factors[0]) != A.shape[0]
+    if not of_other and not (lines is None and _was_weighted(estimator)):
+        of_other = weighted_cover(A, *factors, lines, estimator._threads) != estimator.cover_
+    if of_other:
+        raise InputError(
+            "X must be what the estimator was fitted to, with the same missing cells and its rows "
+            "in the same order; the factors cover it otherwise. Leave X out, or fit it."
+        )
+
+
+def _was_weighted(estimator: BooleanFactorizer) -> bool:
+    saved: ModelInfo | None = getattr(estimator, "saved_info_", None)
+    return saved is not None and saved.weighted is not None
 
 
 def _note_fit(info: ModelInfo, estimator: BooleanFactorizer) -> None:

@@ -31,7 +31,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.binarizers import binarizer_of
-from elbmf.boolean.coverage import Weights
+from elbmf.boolean.coverage import Cover, Weights
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import reading, reason
 from elbmf.io.folders import filling
@@ -128,6 +128,11 @@ class SavedModel:
         limits = self.info.binarize_limits
         # Saved models have null where there is no limit, which becomes NaN again.
         return binarizer_of(used).with_limits(limits, self.shape[2]) if limits else used
+
+    def is_of_other_data(self, covered: Cover) -> bool:
+        """Tell, by how the factors cover a matrix, that the model was not made from it."""
+        noted = self.info.measures.get("loss")
+        return noted is not None and noted != covered.loss
 
     def weights(self, shape: tuple[int, int]) -> Weights:
         """Return what errors cost where the model was made, in a matrix of some shape."""

@@ -31,7 +31,7 @@ _BAR, _ROWS, _COLUMNS = "#C6DBEF", OKABE_ITO[1], OKABE_ITO[2]
 
 
 def _noted(model: Any) -> StabilityInfo:
-    noted = model.info if hasattr(model, "info") else None
+    noted = getattr(model, "info", getattr(model, "saved_info_", None))
     found = getattr(noted, "stability", None) if not isinstance(noted, StabilityInfo) else noted
     if not isinstance(found, StabilityInfo):
         raise InputError(
@@ -49,8 +49,8 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : Stability or SavedModel
-        Fitted, or what `elbmf stability` has saved.
+    model : Stability, SavedModel or BooleanFactorizer
+        Fitted, or what `elbmf stability` has saved and somebody has loaded.
     ax : Axes, optional
         Where to draw; in a new figure by default.
 

@@ -70,8 +70,10 @@ class Facts:
             return [[] for _ in range(self.k)]
         shape = (self.rows.count, self.columns.count)
         sizes = self.rows.sizes.tolist(), self.columns.sizes.tolist()
-        noted = self.noted
-        return doubts(shape, *sizes, self.bits_saved, noted.get("found_in"), noted.get("p_value"))
+        found_in, p_values = (self.noted.get(name) for name in ("found_in", "p_value"))
+        significance = self.model.info.significance
+        samples = None if significance is None else significance.samples
+        return doubts(shape, *sizes, self.bits_saved, found_in, p_values, samples)
 
     @property
     def noted(self) -> dict[str, Sequence[float]]:
@@ -92,7 +94,9 @@ class Facts:
     @property
     def changed(self) -> bool:
         """Whether the data is not what the model was made from, by the number of wrong cells."""
-        return not self.described and _differs(self.model, self.cover)
+        if self.described or self.cover is None:
+            return False
+        return self.model.is_of_other_data(self.cover)
 
     @property
     def of_other_data(self) -> bool:
@@ -117,7 +121,8 @@ def facts_of(
     of_columns = sparse.csr_array(model.V.T)
     margins = _margins(model, A, n_jobs)
     stability = model.info.stability
-    noted = {} if described or _differs(model, covered) else model.noted
+    other = covered is not None and model.is_of_other_data(covered)
+    noted = {} if described or other else model.noted
     stable = stability.components if stability is not None and "recurrence" in noted else ()
     found = Facts(
         model=model,
@@ -167,12 +172,6 @@ def _margins(model: SavedModel, A: BooleanMatrix | None, n_jobs: int | None) -> 
     if A is None or work > _MOST_FOR_MARGINS:
         return None
     return model.margins(A, n_jobs=n_jobs)
-
-
-def _differs(model: SavedModel, covered: Cover | None) -> bool:
-    """Tell whether there are other wrong cells than where the model was made."""
-    noted = model.info.measures.get("loss")
-    return covered is not None and noted is not None and noted != covered.loss
 
 
 def _bits_saved(facts: Facts) -> list[float] | None:

@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, compare, note what was found, say so."""
+    from elbmf.boolean.coverage import cover
     from elbmf.cli.progress import ProgressLine
     from elbmf.cli.results import folder_of, found_data, load
     from elbmf.cli.writing import check_folder, save
@@ -75,6 +76,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     found = found_data(model, args, console)
     if found.A is None:
         raise InputError(f"{args.result}: {found.note}")
+    covered = cover(found.A, model.U.toarray(), model.V.toarray(), args.n_jobs)
+    if model.is_of_other_data(covered):
+        before = number(int(model.info.measures["loss"] or 0))
+        raise InputError(
+            f"{args.result}: was not made from this data: {before} cells were wrong then, "
+            f"{number(covered.loss)} are in this. Give the data that it was made from, or fit this."
+        )
     check_folder(folder, overwrite=True)
     kept = folder / _KEPT
     seed = model.info.seed if args.random_state is None else args.random_state
@@ -95,6 +103,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         result = tested()
     except OtherTestError:
         # Of an earlier result, or with another seed: of no use for this one.
+        console.note(f"The samples in {kept} are of another test, which begins anew")
         kept.unlink()
         result = tested()
     console.status("")
@@ -117,7 +126,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.note(f"{folder / PAGE} does not know of it; 'elbmf report {folder}' makes it anew")
     if result.interrupted:
         fitted = counted(result.samples, "sample")
-        console.note(f"Interrupted after {fitted}, which are kept; the same command goes on")
+        console.note(f"Interrupted after {fitted}; the same command goes on from there")
         return INTERRUPTED
     console.note(f"Noted in {folder}")
     return 0

@@ -25,6 +25,7 @@ from elbmf.cli.text.tables import shorten, table
 from elbmf.cli.writing import check_folder, save
 from elbmf.comparison import Stability
 from elbmf.errors import InputError
+from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.checkpoints import remove_checkpoint
 from elbmf.estimators.resampled import Resample
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
@@ -71,8 +72,17 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
         **asked,
     )
     began = time.perf_counter()
+    agreed: list[BooleanFactorizer] = []
+
+    def work() -> None:
+        found.fit(A)
+        if folder is not None:
+            # Before anything is saved, for it takes its time, too.
+            with suppress(InputError):
+                agreed.append(found.consensus(args.cut))
+
     with naming_lines(lambda: (data.row_names, data.column_names)):
-        finished = finishes(lambda: found.fit(A), folder, "runs of another kind")
+        finished = finishes(work, folder, "runs of another kind")
     console.status("")
     if hasattr(found, "recurrence_"):
         seed = found.random_state_
@@ -89,7 +99,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
         known = {**notes, "stability": found.info}
         model = saved_model(found.reference_, A, data.row_names, data.column_names, known)
         if folder is not None and finished:
-            _save(folder, model, found, (A, data), notes, args, console)
+            _save(folder, model, agreed, (A, data), notes, args, console)
         _tell(model, args, console)
     if not finished:
         _tell_interrupted(found, folder, args, console)
@@ -123,7 +133,7 @@ def _clear(folder: Path) -> None:
 def _save(
     folder: Path,
     model: SavedModel,
-    found: Stability,
+    agreed: list[BooleanFactorizer],  # What the runs agree on, if they do
     data: tuple[BooleanMatrix, LabelledMatrix],
     notes: dict[str, Any],
     args: argparse.Namespace,
@@ -134,13 +144,11 @@ def _save(
     known = _significance(folder, model)
     model.info = replace(model.info, data=replace(model.info.data, **where), significance=known)
     save(folder, model, overwrite=True, tsv=False)
-    try:
-        agreed = found.consensus(args.cut)
-    except InputError:
+    if agreed:
+        save_fitted(folder / _CONSENSUS, agreed[0], data, notes, args)
+    else:
         remove_model(folder / _CONSENSUS)
         console.note(f"No component recurs with {args.cut:g} or more: there is no consensus")
-    else:
-        save_fitted(folder / _CONSENSUS, agreed, data, notes, args)
     make_report(args, folder, model, data[0], console)
 
 

@@ -93,8 +93,13 @@ def _doubts(model: SavedModel) -> list[list[str]]:
         return [[] for _ in range(model.shape[1])]
     rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
     noted = model.noted
-    known = (noted.get(name) for name in ("bits_saved", "found_in", "p_value"))
-    return doubts(model.shape[::2], rows.tolist(), columns.tolist(), *known)
+    bits_saved, found_in, p_values = (
+        noted.get(name) for name in ("bits_saved", "found_in", "p_value")
+    )
+    significance = model.info.significance
+    samples = None if significance is None else significance.samples
+    sizes = rows.tolist(), columns.tolist()
+    return doubts(model.shape[::2], *sizes, bits_saved, found_in, p_values, samples)
 
 
 def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
