@@ -282,8 +282,11 @@ def test_what_is_noted_of_a_result_outlives_another_save(tmp_path):
     save_model(tmp_path / "one", saved_model(found.reference_, notes=notes))
     again = load(tmp_path / "one")
     assert again.saved_info_.stability == found.info
-    again.save(tmp_path / "further" / "other")
-    info = load_model(tmp_path / "further" / "other").info
+    (tmp_path / "ranks").mkdir()
+    again.save(tmp_path / "ranks" / "model")
+    info = load_model(tmp_path / "ranks" / "model").info
+    # As a search over ranks leaves it
+    assert load(tmp_path / "ranks").saved_info_ == info
     assert info.stability == found.info
     assert Path(info.data.path) == tmp_path / "data.npz"
     again.fit(A)

@@ -19,7 +19,6 @@ from elbmf.cli.flags.declared import format_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import (
-    MODEL_FILES,
     FolderTable,
     LabelledMatrix,
     SavedModel,
@@ -28,17 +27,16 @@ from elbmf.io import (
 )
 from elbmf.io.files import reading, reason
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
+from elbmf.io.model import CHOSEN, folder_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.search import describe_within
 from elbmf.utils.text import counted, number
 
 __all__ = [
-    "CHOSEN",
     "RANKS",
     "FoundData",
     "aligned",
     "described",
-    "folder_of",
     "found_data",
     "labels_of_rows",
     "lines_of",
@@ -47,18 +45,8 @@ __all__ = [
     "with_data",
 ]
 
-CHOSEN = "model"
-"""Where in its folder a search over ranks keeps the model it chose."""
-
 RANKS = "ranks.json"
 """Where in its folder a search over ranks notes what it found."""
-
-
-def folder_of(folder: str | Path) -> Path:
-    """Return where the model of a folder is, be it a fit's or what a search over ranks chose."""
-    inner = Path(folder) / CHOSEN
-    has_own = any((Path(folder) / name).exists() for name in MODEL_FILES)
-    return inner if not has_own and inner.is_dir() else Path(folder)
 
 
 def load(folder: str | Path) -> SavedModel:

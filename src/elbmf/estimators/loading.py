@@ -16,7 +16,7 @@ from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.registry import ESTIMATORS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.estimators.warning import warn_caller
-from elbmf.io.model import SavedModel, load_model
+from elbmf.io.model import SavedModel, folder_of, load_model
 from elbmf.io.model_info import ModelInfo
 
 __all__ = ["load"]
@@ -32,7 +32,7 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
     Parameters
     ----------
     directory : path-like
-        The folder of a result.
+        The folder of a result, also that of a search over ranks.
 
     Returns
     -------
@@ -57,6 +57,7 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
     >>> bool((again.transform(A) == model.membership_).all())
     True
     """
+    directory = folder_of(directory)
     saved = load_model(directory)
     name = saved.info.method
     if name is None or name not in ESTIMATORS:

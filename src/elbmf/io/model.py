@@ -44,7 +44,7 @@ from elbmf.io.table import LabelledMatrix
 if TYPE_CHECKING:
     from elbmf.search.margins import Margins
 
-__all__ = ["MODEL_FILES", "SavedModel", "load_model", "save_model"]
+__all__ = ["CHOSEN", "MODEL_FILES", "SavedModel", "folder_of", "load_model", "save_model"]
 
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
@@ -251,6 +251,17 @@ def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *,
         for file_name, lines in MODEL_TABLES.items():
             with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(line + "\n" for line in lines(model, margins))
+
+
+CHOSEN = "model"
+"""Where in its folder a search over ranks keeps the model it chose."""
+
+
+def folder_of(directory: str | os.PathLike[str]) -> Path:
+    """Return where the model of a folder is, be it a fit's or what a search over ranks chose."""
+    inner = Path(directory) / CHOSEN
+    has_own = any((Path(directory) / name).exists() for name in MODEL_FILES)
+    return inner if not has_own and inner.is_dir() else Path(directory)
 
 
 def load_model(directory: str | os.PathLike[str]) -> SavedModel:

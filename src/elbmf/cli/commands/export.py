@@ -55,10 +55,11 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, write."""
-    from elbmf.cli.results import folder_of, load
+    from elbmf.cli.results import load
     from elbmf.cli.writing import check_document, check_folder
     from elbmf.io import MODEL_FILES
     from elbmf.io.export import EXPORT_FILES, export_format, export_result
+    from elbmf.io.model import folder_of
     from elbmf.report.inputs import described_by
 
     model = load(args.result)

@@ -47,10 +47,11 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, write the page."""
-    from elbmf.cli.results import folder_of, found_data, labels_of_rows, load
+    from elbmf.cli.results import found_data, labels_of_rows, load
     from elbmf.cli.running.page import write_page
     from elbmf.cli.writing import check_document
     from elbmf.io import MODEL_FILES, read_gmt, read_labels
+    from elbmf.io.model import folder_of
     from elbmf.report import KnownLabels, KnownSets
     from elbmf.report.inputs import described_by
 

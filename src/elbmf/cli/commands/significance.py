@@ -66,9 +66,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, compare, note what was found, say so."""
     from elbmf.boolean.coverage import cover
     from elbmf.cli.progress import ProgressLine
-    from elbmf.cli.results import folder_of, found_data, load
+    from elbmf.cli.results import found_data, load
     from elbmf.cli.writing import check_folder, save
     from elbmf.comparison.significance import OtherTestError, significance
+    from elbmf.io.model import folder_of
     from elbmf.io.model_tables import MODEL_TABLES
 
     model, folder = load(args.result), folder_of(args.result)

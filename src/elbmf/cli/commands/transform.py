@@ -46,9 +46,10 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, describe, write."""
     from elbmf.cli.reading import line_weights
-    from elbmf.cli.results import described, folder_of, load, with_data
+    from elbmf.cli.results import described, load, with_data
     from elbmf.cli.writing import check_other_file, writable_format
     from elbmf.io import MODEL_FILES, LabelledMatrix, write
+    from elbmf.io.model import folder_of
 
     output = None if args.output in (None, "-") else Path(args.output)
     chosen = writable_format(output or Path("stdout.tsv"))

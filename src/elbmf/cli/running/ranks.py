@@ -20,7 +20,7 @@ from elbmf.cli.flags.shared import weight_files
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, line_weights, read_matrix
-from elbmf.cli.results import CHOSEN, RANKS
+from elbmf.cli.results import RANKS
 from elbmf.cli.running.fit import command_line
 from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.running.resumed import finishes, remove_model, same_command, save_fitted
@@ -31,6 +31,7 @@ from elbmf.estimators.rank_search import HELD_OUT, STABILITY, TITLES, RankSearch
 from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
+from elbmf.io.model import CHOSEN
 from elbmf.io.plain import plain
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import has_steps, remove_steps
