@@ -1,6 +1,7 @@
 """Constraints as parameters of a method, and fits that keep to them."""
 
 import copy
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -304,7 +305,8 @@ def _fit_others(
     if U is None and isinstance(model.init, str):
         share, tried = TUNING.share_beside_fixed, []
         short = copy.copy(model).set_params(effort=share * model.effort, checkpoint=None)
-        model.effort *= 1 - 2 * share
+        short.max_iter = math.ceil(TUNING.epochs_beside_fixed * model.max_iter)
+        model.effort *= TUNING.effort_beside_fixed
         if model.time_limit is not None:
             short.time_limit = share * model.time_limit
             model.time_limit *= 1 - 2 * share

@@ -263,14 +263,17 @@ class Tuning:
 
     # Share of the work, or of a time limit, that goes into keeping to them; exchanges in a row, for
     # each component, that gain nothing, after which there are no more. benchmarks/constraints.py
-    share_of_constraints: float = 0.3
+    share_of_constraints: float = 0.2
     # Share of the time that is left in which to look for a cover that keeps to them; what is not
     # covered by then is, line by line. benchmarks/constraints.py
     first_within_time: float = 0.5
     vain_exchanges: int = 20
-    # Share of the work of a fit that goes into each of two ways to tell which rows have components
-    # whose columns are fixed. benchmarks/constraints.py
-    share_beside_fixed: float = 0.15
+    # Share of the work of a fit, and of its epochs, that goes into each of two ways to tell which
+    # rows have components whose columns are fixed; share of the effort that is left for the others.
+    # benchmarks/constraints.py
+    share_beside_fixed: float = 0.1
+    effort_beside_fixed: float = 0.6
+    epochs_beside_fixed: float = 0.3
     # Seconds, for each row and component, to cover a table line by line, or to put thousands of
     # components in order. benchmarks/constraints.py
     settling: float = 5e-8
