@@ -170,7 +170,9 @@ def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
     Path("patients.csv").write_text("id,age,TP53,KRAS\np1,61,0,1\np2,48,1,\np3,70,1,0\n")
     assert "All columns are 0/1 but age: leave out" in elbmf("info", "patients.csv").out
     run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
-    run.assert_error("patients.csv: All columns but 'age' are 0/1", "got 61 at row 0, column 0")
+    run.assert_error(
+        "patients.csv: All columns but column 'age' are 0/1", "61 at row 'p1', column 'age'"
+    )
     Path("words.csv").write_text("id,TP53,type\np1,0,lung\np2,1,colon\n")
     elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "Write 1 and 0")
 

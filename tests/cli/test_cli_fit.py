@@ -271,7 +271,7 @@ def test_bad_parameters(elbmf: Any, flags: list[str], parts: list[str]) -> None:
         ("data.xyz", "1,0\n", ["'.xyz'", "csv (.csv)"]),
         ("header.csv", "a,b\n", ["header.csv"]),
         ("words.csv", "a,b\n1,0\n0,often\n", ["words.csv", "often"]),
-        ("counts.csv", "a,b\n1,3\n2,0\n", ["counts.csv", "3 at row 0, column 1", "--binarize 0"]),
+        ("counts.csv", "a,b\n1,3\n2,0\n", ["counts.csv", "3 at row 0, column 'b'", "--binarize 0"]),
         ("signed.csv", "a,b\n1,-3\n1,0\n", ["-3 at row 0", "--binarize"]),
         ("gaps.csv", "a,b\n1,0\n1,-\n", ["gaps.csv, line 3, field 2", "'-'", "missing"]),
     ],

@@ -13,8 +13,13 @@ from elbmf.binarizers import Binarize, binarized, is_number, learns
 from elbmf.cli.flags.shared import reader_options, weight_files
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, read_weights, to_folder
-from elbmf.io.text.lines import shown
-from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError
+from elbmf.matrix.boolean_matrix import (
+    BooleanMatrix,
+    NotBooleanError,
+    stray_columns,
+    stray_text,
+)
+from elbmf.utils.naming import naming_lines
 from elbmf.utils.sizes import bytes_of
 
 __all__ = [
@@ -25,8 +30,6 @@ __all__ = [
     "read_matrix",
     "within_memory",
 ]
-
-_SHOWN = 3
 
 # A matrix in memory takes about so many bytes for each of its file, or less.
 _BYTES_READ = 10
@@ -82,12 +85,14 @@ def learned_boolean(
                 " makes nothing. Leave it out; say it to elbmf convert, which makes such folders.",
             )
         return table.stored, {}
-    try:
-        A, binarizer = binarized(table.values, binarize)
-    except NotBooleanError as error:
-        raise InputError(f"{path}: {_strangers(table)}", *error.parts) from error
-    except InputError as error:
-        raise InputError(f"{path}: ", *error.parts) from error
+    with naming_lines(lambda: (table.row_names, table.column_names)):
+        try:
+            A, binarizer = binarized(table.values, binarize)
+        except NotBooleanError as error:
+            strays = stray_text(table.values)
+            raise InputError(f"{path}: ", *strays, *error.parts) from error
+        except InputError as error:
+            raise InputError(f"{path}: ", *error.parts) from error
     limits = getattr(binarizer, "limits_", np.empty(0))
     return A, {"binarize_limits": limits.tolist()} if limits.size else {}
 
@@ -104,25 +109,7 @@ def line_weights(args: argparse.Namespace, table: LabelledMatrix) -> dict[str, A
     }
 
 
-def _strangers(table: LabelledMatrix) -> str:
-    """Say which few columns are not 0/1 while all others are, such as an age beside mutations."""
-    names = other_columns(table)
-    if not names:
-        return ""
-    listed = ", ".join(map(shown, names))
-    return (
-        f"All columns but {listed} are 0/1: leave out what does not belong with them. "
-        if len(names) > 1
-        else f"All columns but {listed} are 0/1: leave it out if it does not belong with them. "
-    )
-
-
 def other_columns(table: LabelledMatrix) -> list[str]:
     """Return the names of the columns that are not 0/1, where these are few and others are."""
-    values = table.values
-    known = ~np.isnan(values.data) if values.dtype.kind == "f" else np.ones(values.nnz, np.bool_)
-    columns = np.unique(values.indices[known & (values.data != 1)])
-    if columns.size > min(_SHOWN, (table.shape[1] - 1) // 2):
-        return []
     labels = table.column_labels()
-    return [labels[at] for at in columns]
+    return [labels[at] for at in stray_columns(table.values)]

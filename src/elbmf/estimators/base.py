@@ -29,9 +29,10 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.frames import is_frame, with_numbers
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import names_of
-from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
 from elbmf.utils.constraints import HasMethods, Interval, Options, StrOptions
@@ -517,27 +518,30 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
             return BooleanMatrix.from_array(X, missing=missing)
-        checked = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=True,
-            accept_large_sparse=True,
-            ensure_all_finite=False,
-            dtype="numeric",
-        )
-        if np.ma.is_masked(X):
-            # The validation looks through the mask.
-            checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
-        try:
-            if self.binarize is None or is_number(self.binarize):
-                return BooleanMatrix.from_array(checked, self.binarize, missing)
-            checked = with_nan(checked, missing)
-            if reset:
-                self.binarizer_ = binarizer_of(self.binarize).fit(checked)
-            return BooleanMatrix.from_array(self.binarizer_.transform(checked))
-        except InputError as error:
-            raise InputError(f"{type(self).__name__}: ", *error.parts) from None
+        with naming_lines(lambda: names_of(X)):
+            checked = None
+            try:
+                checked = validate_data(
+                    self,
+                    with_numbers(X) if is_frame(X) else X,
+                    reset=reset,
+                    accept_sparse=True,
+                    accept_large_sparse=True,
+                    ensure_all_finite=False,
+                    dtype="numeric",
+                )
+                if np.ma.is_masked(X):
+                    # The validation looks through the mask.
+                    checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
+                if self.binarize is None or is_number(self.binarize):
+                    return BooleanMatrix.from_array(checked, self.binarize, missing)
+                checked = with_nan(checked, missing)
+                if reset:
+                    self.binarizer_ = binarizer_of(self.binarize).fit(checked)
+                return BooleanMatrix.from_array(self.binarizer_.transform(checked))
+            except InputError as error:
+                strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
+                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts) from None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from elbmf.binarizers import Binarize, binarized, binarizer_of, is_number, with_nan
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
+from elbmf.io.frames import is_frame, with_numbers
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["matrix_of", "read_matrix"]
@@ -48,7 +49,10 @@ def read_matrix(
     """Read data as `fit` does."""
     if isinstance(X, BooleanMatrix):
         return BooleanMatrix.from_array(X, missing=missing)
-    values = check_array(X, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False)
+    read = with_numbers(X) if is_frame(X) else X
+    values = check_array(
+        read, accept_sparse=True, accept_large_sparse=True, ensure_all_finite=False
+    )
     if np.ma.is_masked(X):
         # The validation looks through the mask.
         values = np.ma.masked_array(values, mask=np.ma.getmaskarray(X))

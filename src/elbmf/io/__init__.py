@@ -1,7 +1,8 @@
 """Files: matrices in many formats, and saved models.
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
-in a file of its own and is listed in `FORMATS`. `to_folder` makes a matrix folder of a file that
+in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
+frames. `to_folder` makes a matrix folder of a file that
 does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
 them to other systems; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
@@ -14,6 +15,7 @@ from elbmf.io.export import export_result
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.formats.format import Format
 from elbmf.io.formats.matrix_folder import FolderTable, boolean_values, is_matrix_folder
+from elbmf.io.frames import from_frame, to_frame
 from elbmf.io.known import read_gmt, read_labels, read_weights
 from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.model_info import DataInfo, ModelInfo
@@ -33,6 +35,7 @@ __all__ = [
     "boolean_values",
     "export_result",
     "format_of",
+    "from_frame",
     "is_matrix_folder",
     "load_model",
     "read",
@@ -41,5 +44,6 @@ __all__ = [
     "read_weights",
     "save_model",
     "to_folder",
+    "to_frame",
     "write",
 ]

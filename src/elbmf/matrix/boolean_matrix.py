@@ -14,12 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.errors import InputError, Placeholder, Setting
+from elbmf.errors import InputError, Line, Placeholder, Setting
 from elbmf.kernels.patterns import PADDING, mark_common, transpose_pattern
 from elbmf.matrix.array_files import checksums_of
 from elbmf.matrix.protocol import Bools, Matrix
 
-__all__ = ["BooleanMatrix", "NotBooleanError", "Pattern", "as_matrix", "canonical", "tell_ones"]
+__all__ = [
+    "BooleanMatrix",
+    "NotBooleanError",
+    "Pattern",
+    "as_matrix",
+    "canonical",
+    "stray_columns",
+    "stray_text",
+    "tell_ones",
+]
 
 T = TypeVar("T")
 
@@ -28,6 +37,9 @@ Pattern = tuple[NDArray[np.int64], NDArray[np.integer[Any]]]
 
 # Dense input is looked at in pieces of about this many cells.
 _CELLS_AT_ONCE = 1 << 22
+
+# So many columns that are not 0/1 may be there by mistake.
+_MOST_STRAY = 3
 
 
 class BooleanMatrix(Matrix):
@@ -142,8 +154,10 @@ class BooleanMatrix(Matrix):
             mask = cls.from_array(missing)
         except NotBooleanError as error:
             raise InputError(
-                f"{name} must be a 0/1 mask; got {error.found}. Pass 1 or True where a cell is "
-                f"{name.split('_')[0]} and 0 or False elsewhere, e.g. {name}=(mask != 0)."
+                f"{name} must be a 0/1 mask; got ",
+                *error.found,
+                f". Pass 1 or True where a cell is {name.split('_')[0]} and 0 or False elsewhere, "
+                f"e.g. {name}=(mask != 0).",
             ) from None
         except InputError as error:
             raise InputError(f"{name} must be a 0/1 mask: ", *error.parts) from None
@@ -409,6 +423,31 @@ def tell_ones(
     return ones, missing
 
 
+def stray_columns(values: Any) -> list[int]:
+    """Return the columns that are not 0/1, where these are few and others are."""
+    if sparse.issparse(values):
+        entries = values.tocoo()
+        data, columns = entries.data, entries.coords[1]
+    else:
+        data = np.asarray(values)
+        columns = np.broadcast_to(np.arange(data.shape[1]), data.shape)
+    strange = (data != 0) & (data != 1) & np.isfinite(data)
+    found = np.unique(columns[strange])
+    return found.tolist() if found.size <= min(_MOST_STRAY, (values.shape[1] - 1) // 2) else []
+
+
+def stray_text(values: Any) -> list[str | Line]:
+    """Say which few columns are not 0/1 while all others are, such as an age beside mutations."""
+    named: list[str | Line] = []
+    strays = stray_columns(values)
+    for place in strays:
+        named += [", " if named else "", Line(1, place)]
+    if not named:
+        return []
+    rest = "out what does not belong" if len(strays) > 1 else "it out if it does not belong"
+    return ["All columns but ", *named, f" are 0/1: leave {rest}. "]
+
+
 class NotBooleanError(InputError):
     """Entries are not 0/1, or infinite.
 
@@ -421,7 +460,7 @@ class NotBooleanError(InputError):
 
     Attributes
     ----------
-    found : str
+    found : tuple of str or Line
         The entries, without advice.
     entries : tuple
         The parameters.
@@ -436,19 +475,26 @@ class NotBooleanError(InputError):
     ) -> None:
         self.entries = (values, rows, columns, hint)
         numbers = np.asarray(values, dtype=np.float64)
-        shown = (
-            f"{value:g} at row {row}, column {column}"
-            for value, row, column in zip(numbers, rows, columns, strict=True)
-        )
-        self.found = ", ".join(shown) + hint
+        found: list[str | Line] = []
+        for value, row, column in zip(numbers, rows, columns, strict=True):
+            found += [
+                ", " if found else "",
+                f"{value:g} at ",
+                Line(0, int(row)),
+                ", ",
+                Line(1, int(column)),
+            ]
+        self.found = (*found, hint)
         if np.isinf(numbers).any():
             super().__init__(
-                f"Input X contains infinity: {self.found}. Replace infinite entries first."
+                "Input X contains infinity: ", *self.found, ". Replace infinite entries first."
             )
             return
         what = "Negative values in data: expected" if (numbers < 0).any() else "Expected"
         super().__init__(
-            f"{what} a matrix of zeros and ones; got {self.found}. Set ",
+            f"{what} a matrix of zeros and ones; got ",
+            *self.found,
+            ". Set ",
             Setting("binarize", Placeholder("THRESHOLD")),
             " to read every entry above a threshold as one, e.g. ",
             Setting("binarize", 0),

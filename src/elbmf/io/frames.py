@@ -1,0 +1,171 @@
+"""Data frames of pandas, polars and their like: their cells are read as those of files are."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Hashable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import InputError, Line
+from elbmf.io.table import LabelledMatrix, names_of
+from elbmf.io.text.lines import CellError, parse_cell, shown
+from elbmf.utils.extras import optional_module
+
+__all__ = ["from_frame", "is_frame", "to_frame", "with_numbers"]
+
+_MOST_NAMED = 3
+
+
+def is_frame(data: Any) -> bool:
+    """Tell a data frame, whose columns have names and types of their own, from an array."""
+    return hasattr(data, "columns") and hasattr(data, "dtypes") and hasattr(data, "to_numpy")
+
+
+def with_numbers(frame: Any) -> Any:
+    """Return a data frame with numbers in place of text, if it has any; else the frame itself.
+
+    Text is read as in files: yes and true are 1, no and false are 0, and what is empty or NA is
+    missing.
+
+    Raises
+    ------
+    InputError
+        When two columns have the same name, or cells hold neither numbers nor yes or no; it names
+        the columns, and a cell of the first.
+    """
+    repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"Columns need names of their own; {shown(str(repeated[0]))} is that of "
+            f"{list(frame.columns).count(repeated[0])}. Rename all but one of them."
+        )
+    read: dict[Any, Any] = {}
+    strange: dict[int, str] = {}
+    first: tuple[str | Line, ...] = ()
+    for place, name in enumerate(frame.columns):
+        column = frame[name]
+        if _has_numbers(column.dtype):
+            continue
+        try:
+            read[name] = _numbers_in(column)
+        except _StrangeCell as error:
+            if not strange:
+                first = (Line(0, error.row), ", ", Line(1, place), f": {error}")
+            strange[place] = str(name)
+    if strange:
+        names = ", ".join(shown(name) for name in list(strange.values())[:_MOST_NAMED])
+        more = f" and {len(strange) - _MOST_NAMED} more" if len(strange) > _MOST_NAMED else ""
+        raise InputError(
+            "Expected cells that are 0 or 1, true or false, yes or no, or numbers; got ",
+            *first,
+            f". Leave columns out that do not belong: {names}{more}. Of those that do, make 0/1 "
+            "columns first, e.g. with pandas.get_dummies.",
+        )
+    return _replaced(frame, read) if read else frame
+
+
+def from_frame(frame: Any) -> LabelledMatrix:
+    """Make a matrix of a data frame, with the names of its rows and columns.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+        Cells may be numbers, or text as in files: yes, no, true, false, NA. Its index names the
+        rows, unless it only counts them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from elbmf.io import from_frame
+    >>> baskets = pd.DataFrame({"milk": ["yes", "no"], "bread": [1, 1]}, index=["Ann", "Bob"])
+    >>> from_frame(baskets).values.toarray().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    if not is_frame(frame):
+        raise InputError(f"Expected a data frame; got {type(frame).__name__}.")
+    rows, columns = names_of(frame)
+    return LabelledMatrix(_values(with_numbers(frame)), rows, columns)
+
+
+def to_frame(table: Any) -> Any:
+    """Make a data frame of pandas of a matrix, whose columns stay sparse.
+
+    Parameters
+    ----------
+    table : LabelledMatrix, BooleanMatrix, sparse matrix or array-like
+        Missing cells become NaN.
+    """
+    pandas = optional_module("pandas", extra="pandas", purpose="making data frames")
+    if not isinstance(table, LabelledMatrix):
+        table = LabelledMatrix(table.to_csr() if hasattr(table, "to_csr") else table)
+    made = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(table.values))
+    made.index = table.row_names or made.index
+    made.columns = table.column_names or made.columns
+    return made
+
+
+def _values(frame: Any) -> Any:
+    """Return the cells of a frame of numbers, sparse where all of its columns are."""
+    if hasattr(frame, "with_columns"):
+        return np.asarray(frame.to_numpy(), dtype=np.float64)
+    if all(getattr(dtype, "fill_value", None) == 0 for dtype in frame.dtypes):
+        return frame.sparse.to_coo()
+    return frame.astype(np.float64).to_numpy()
+
+
+class _StrangeCell(ValueError):
+    """A cell holds no number; the message says what it holds."""
+
+    def __init__(self, row: int, said: str) -> None:
+        super().__init__(said)
+        self.row = row
+
+
+def _has_numbers(dtype: Any) -> bool:
+    """Whether all cells of a type of pandas, numpy or polars are numbers, Boolean or missing."""
+    kind = getattr(dtype, "kind", None)
+    if kind is not None:
+        return kind in "biuf"
+    return bool(dtype.is_numeric() or str(dtype) == "Boolean")
+
+
+def _numbers_in(column: Any) -> list[float]:
+    """Return the numbers in a column; each of its values is looked at once."""
+    cells = column.to_list()
+    known: dict[Hashable, float] = {}
+    for row, cell in enumerate(cells):
+        try:
+            if cell not in known:
+                known[cell] = _number_in(cell)
+        except (CellError, TypeError) as error:
+            # Lists and their like cannot even be looked up.
+            said = str(error) if isinstance(error, CellError) else f"the cell is {cell!r}"
+            raise _StrangeCell(row, said) from None
+    return [known[cell] for cell in cells]
+
+
+def _number_in(cell: Any) -> float:
+    if isinstance(cell, str):
+        return parse_cell(cell)
+    if isinstance(cell, Real | np.bool_):
+        return float(cell)
+    if cell is None or str(cell) in ("<NA>", "NaT"):
+        return np.nan
+    what = f", a {type(cell).__name__}" if isinstance(cell, datetime.date) else ""
+    raise CellError(f"the cell is {str(cell)[:40]!r}{what}")
+
+
+def _replaced(frame: Any, columns: dict[Any, list[float]]) -> Any:
+    """Return a frame with other cells in some of its columns."""
+    if hasattr(frame, "with_columns"):
+        made = [type(frame[name])(name, cells) for name, cells in columns.items()]
+        return frame.with_columns(made)
+    frame = frame.copy(deep=False)
+    for name, cells in columns.items():
+        frame[name] = np.asarray(cells)
+    return frame
