@@ -167,7 +167,7 @@ def test_each_set_is_prepared(
 def test_every_loader_shows_how_far_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("elbmf.cli.progress._SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("elbmf.estimators.progress_line._SECONDS_BETWEEN", 0.0)
     given = publish(tmp_path, name)
     parser = command.argparse.ArgumentParser()
     arguments = ["prepare", name, "--from", str(given)]
@@ -297,7 +297,7 @@ def test_download(elbmf: Any, folder: Path, served: str) -> None:
 
 
 def test_progress_on_a_terminal(elbmf: Any, served: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elbmf.cli.progress._SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("elbmf.estimators.progress_line._SECONDS_BETWEEN", 0.0)
     parser = command.argparse.ArgumentParser()
     arguments = ["prepare", "movielens", "--download"]
     command.configure(parser, arguments)

@@ -46,7 +46,7 @@ def test_docstrings_agree_with_signatures(name: str) -> None:
     assert sorted(each.name for each in found) == sorted(signature)
     for each in found:
         assert each.default == signature[each.name].default, each.name
-        assert each.description, each.name
+        assert each.paragraphs, each.name
     assert declared_by(known) == found
 
 
@@ -125,7 +125,7 @@ def test_every_parameter_has_a_flag_with_help(name: str) -> None:
     names = set(inspect.signature(method(name)).parameters)
     parameters = parameters_of(METHODS[name])
     names |= flags_of(dict.fromkeys(names)).keys()
-    assert names - {"callback", "schedule", *FROM_FILES} == {
+    assert names - {"callback", "schedule", "verbose", *FROM_FILES} == {
         parameter.name for parameter in parameters
     }
     for parameter in parameters:

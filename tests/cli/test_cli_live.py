@@ -76,7 +76,7 @@ def _start_fit(start: Any, noise: Path, then: str) -> Any:
     folder = noise.parent
     (folder / "sitecustomize.py").write_text(
         "import pathlib, time\n"
-        "from elbmf.cli import progress\n"
+        "from elbmf.estimators import progress_line as progress\n"
         "observe = progress.ProgressLine.fit\n"
         "def tell(self, state):\n"
         f"    pathlib.Path({str(folder / 'told')!r}).touch()\n"
@@ -206,8 +206,8 @@ def test_the_line_of_progress(monkeypatch: Any, columns: str, bar: str) -> None:
 
 def test_neither_compiling_nor_the_first_epoch_count_for_the_time_left(monkeypatch: Any) -> None:
     compiled = 100.0
-    monkeypatch.setattr("elbmf.cli.progress.compiling_seconds", lambda: compiled)
-    monkeypatch.setattr("elbmf.cli.progress._SECONDS_BETWEEN", 0.0)
+    monkeypatch.setattr("elbmf.estimators.progress_line.compiling_seconds", lambda: compiled)
+    monkeypatch.setattr("elbmf.estimators.progress_line._SECONDS_BETWEEN", 0.0)
     console = Terminal()
     line = ProgressLine(console, ones=100)
     line.fit(replace(_state(1, progress=0.1), seconds=50.0))

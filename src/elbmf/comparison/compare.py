@@ -14,9 +14,11 @@ from sklearn.base import clone
 from elbmf.binarizers import Binarize, learns
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.comparison.processes import Runner
+from elbmf.comparison.progress_line import ProgressLine
 from elbmf.comparison.results import Result, ranked
 from elbmf.errors import InputError, Setting, parts_of
 from elbmf.estimators import METHODS, BooleanFactorizer, method
+from elbmf.estimators.progress_line import on_screen
 from elbmf.estimators.reading import read_matrix
 from elbmf.io.table import names_of
 from elbmf.utils.constraints import InvalidParameterError
@@ -29,7 +31,7 @@ __all__ = ["Comparison", "ComparisonProgress", "chosen_names", "compare"]
 Methods = str | Sequence[str] | Mapping[str, BooleanFactorizer]
 """``"all"``, names of methods, or estimators with names of their own."""
 
-_COMMON = frozenset({"n_components", "binarize", "callback", "n_jobs", "random_state"})
+_COMMON = frozenset({"n_components", "binarize", "callback", "n_jobs", "random_state", "verbose"})
 """Parameters that are the same for all, else there were nothing to compare."""
 
 _REFINED = "+refine"
@@ -64,7 +66,8 @@ class Comparison:
     Parameters
     ----------
     X, n_components, methods, parameters, truth, refine, time_limit, grace, missing, \
-sample_weight, feature_weight, binarize, callback, n_jobs, random_state
+sample_weight, feature_weight, binarize, callback, verbose, n_jobs, \
+random_state
         As for `compare`.
 
     Attributes
@@ -100,6 +103,7 @@ sample_weight, feature_weight, binarize, callback, n_jobs, random_state
         feature_weight: Any = None,
         binarize: Binarize = None,
         callback: Callable[[ComparisonProgress], Any] | None = None,
+        verbose: bool | int = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -108,6 +112,7 @@ sample_weight, feature_weight, binarize, callback, n_jobs, random_state
             "n_components": n_components,
             "binarize": binarize,
             "callback": None,
+            "verbose": False,
             "n_jobs": n_jobs,
             "random_state": self.random_state,
         }
@@ -133,22 +138,32 @@ sample_weight, feature_weight, binarize, callback, n_jobs, random_state
             LineWeights.of(self._A.shape, **given)
         weights = {name: np.asarray(value) for name, value in given.items() if value is not None}
         self._rules = (truth, time_limit, grace, None if n_jobs == -1 else n_jobs, weights)
-        self._callback = callback
+        self._callback, self._verbose = callback, verbose
 
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
         with (
             tempfile.TemporaryDirectory(prefix="elbmf-") as folder,
             Runner(Path(folder), self._A, *self._rules) as runner,
+            on_screen(self._verbose, ProgressLine, self._A.ones) as line,
         ):
             for number, (name, estimator) in enumerate(self.estimators.items(), 1):
-                observe = partial(self._observe, name, number)
+                observe = partial(self._observe, line, name, number)
                 observe(None)
                 yield runner.run(name, estimator, observe)
 
-    def _observe(self, name: str, number: int, report: FitProgress | None) -> None:
+    def _observe(
+        self,
+        line: ProgressLine | None,
+        name: str,
+        number: int,
+        report: FitProgress | None,
+    ) -> None:
+        progress = ComparisonProgress(name, number, len(self.estimators), report)
+        if line is not None:
+            line.comparison(progress)
         if self._callback is not None:
-            self._callback(ComparisonProgress(name, number, len(self.estimators), report))
+            self._callback(progress)
 
 
 def compare(
@@ -166,6 +181,7 @@ def compare(
     feature_weight: Any = None,
     binarize: Binarize = None,
     callback: Callable[[ComparisonProgress], Any] | None = None,
+    verbose: bool | int = False,
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> list[Result]:
@@ -206,6 +222,8 @@ def compare(
         of ``columns`` (default), ``rows`` or ``all``; a transformer in Python.
     callback : callable, optional
         Called with a `ComparisonProgress` now and then.
+    verbose : bool or int, default=False
+        In Python, whether to show how far it is.
     n_jobs : int, optional
         Threads of each method. All cores by default, and for -1.
     random_state : int, RandomState instance or None
@@ -244,6 +262,7 @@ def compare(
             feature_weight=feature_weight,
             binarize=binarize,
             callback=callback,
+            verbose=verbose,
             n_jobs=n_jobs,
             random_state=random_state,
         )

@@ -22,10 +22,12 @@ from elbmf.analysis.doubts import SIGNIFICANT
 from elbmf.analysis.expected_ones import ExpectedOnes
 from elbmf.boolean.coverage import component_cover
 from elbmf.boolean.product import boolean_factors
+from elbmf.comparison.progress_line import ProgressLine
 from elbmf.datasets.shuffling import shuffled
 from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.progress_line import on_screen
 from elbmf.estimators.reading import matrix_of, read_matrix
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import SignificanceInfo
@@ -165,6 +167,7 @@ def significance(
     samples: int = _SAMPLES,
     missing: Any = None,
     callback: Callable[[SignificanceProgress], Any] | None = None,
+    verbose: bool | int = False,
     checkpoint: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
@@ -191,6 +194,8 @@ def significance(
         0/1 mask of more missing entries. They stay where they are.
     callback : callable, optional
         Called with a `SignificanceProgress` after each sample. If it returns True, the test ends.
+    verbose : bool or int, default=False
+        In Python, whether to show how far the test is.
     checkpoint : path, optional
         File to keep finished samples in; another test with the same data and parameters goes on
         from there, also for more samples.
@@ -259,12 +264,14 @@ def significance(
         while (hopes := promising(done)) and done < samples and done in kept:
             done += 1
             report = SignificanceProgress(done, samples, promising(done))
+            if line is not None:
+                line.samples(report)
             if callback is not None and callback(report):
                 interrupted = done < samples
                 break
         return interrupted or not hopes
 
-    with warnings.catch_warnings():
+    with on_screen(verbose, ProgressLine, A.ones) as line, warnings.catch_warnings():
         # Of components of random matrices.
         warnings.simplefilter("ignore")
         try:
@@ -301,7 +308,7 @@ def _with_factors(
         A = matrix_of(estimator, X)
     else:
         A = read_matrix(X, estimator.binarize, missing)
-    again = clone(estimator).set_params(binarize=None, callback=None)
+    again = clone(estimator).set_params(binarize=None, callback=None, verbose=False)
     if "checkpoint" in again.get_params(deep=False):
         again.set_params(checkpoint=None)
     if factors is None and not fitted:

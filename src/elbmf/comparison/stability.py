@@ -23,12 +23,14 @@ from elbmf.analysis.recurrence import (
 )
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
+from elbmf.comparison.progress_line import ProgressLine
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import kept_within
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.progress_line import Watched
 from elbmf.estimators.resampled import HALF, Resample, run_estimator
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import ComponentStability, StabilityInfo
@@ -78,7 +80,7 @@ class StabilityProgress:
 
 
 @estimator
-class Stability(MetaEstimatorMixin, BaseEstimator):
+class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     """Which components return when the data is resampled.
 
     One fit of all data is the reference. Others, each of which sees another part of the data and
@@ -105,6 +107,8 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
         again with the same data and parameters; more ``runs`` go on from there, too.
     callback : callable, optional
         Called with a `StabilityProgress` as the reference iterates, and after each run.
+    verbose : bool or int, default=False
+        In Python, whether to show how far it is.
 
     Attributes
     ----------
@@ -156,6 +160,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
         "random_state": ["random_state"],
         "checkpoint": [str, HasMethods("__fspath__"), None],
         "callback": [callable, None],
+        "verbose": ["boolean", Interval(Integral, 0, None, closed="left")],
     }
 
     estimator: Any = field(default=10, kw_only=False)
@@ -165,6 +170,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
     n_jobs: int | None = None
     checkpoint: Any = None
     callback: Callable[[StabilityProgress], Any] | None = None
+    verbose: bool | int = False
 
     def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
         """Fit the whole of X and parts of it.
@@ -182,17 +188,19 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
             if not A.in_one_place:
                 raise InputError("Stability is not for data on a cluster. Take some of the rows.")
             finished = self._finished(method, A)
-            self._fit_reference(method, X, missing)
-            try:
-                self._run(method, A, resample, finished)
-            finally:
-                self._conclude(A, resample, finished)
+            with self._showing(ProgressLine, A.ones):
+                self._fit_reference(method, X, missing)
+                try:
+                    self._run(method, A, resample, finished)
+                finally:
+                    self._conclude(A, resample, finished)
         return self
 
     def _method(self) -> BooleanFactorizer:
         """Return a method to fit, which the user's own is not."""
         given = self.estimator
         method = clone(given) if isinstance(given, BooleanFactorizer) else ELBMF(given)
+        method.verbose = False
         method._validate_params()
         if "n_components" not in method.get_params(deep=False):
             raise InputError(
@@ -223,12 +231,15 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
         method.set_params(random_state=self.random_state_)
         return finished
 
+    def _tell(self, progress: StabilityProgress) -> None:
+        self._observe(progress, "stability")
+
     def _fit_reference(self, method: BooleanFactorizer, X: Any, missing: Any) -> None:
-        own, tell = method.callback, self.callback
-        if tell is not None:
+        own = method.callback
+        if self._is_watched:
 
             def observe(report: FitProgress) -> bool:
-                tell(StabilityProgress(0, self.runs, report))
+                self._tell(StabilityProgress(0, self.runs, report))
                 return bool(own(report)) if own is not None else False
 
             method.set_params(callback=observe)
@@ -258,8 +269,7 @@ class Stability(MetaEstimatorMixin, BaseEstimator):
                 return Refit(model, lent)(k, np.random.default_rng([seed, run, 1]))
 
         def tell(done: int) -> None:
-            if self.callback is not None:
-                self.callback(StabilityProgress(done, self.runs))
+            self._tell(StabilityProgress(done, self.runs))
 
         threads = self.n_jobs if self.n_jobs is not None else method._threads
         side_by_side(work, self.runs, _RunsOf(finished, k), threads, tell)
@@ -423,8 +433,8 @@ def stability(
     estimator : int, "auto" or BooleanFactorizer
         The method and its parameters; a number is that of components of `ELBMF`.
     **parameters
-        Those of `Stability`: ``runs``, ``resample``, ``random_state``, ``n_jobs``, ``checkpoint``
-        and ``callback``; and ``missing``, a mask of missing cells.
+        Those of `Stability`: ``runs``, ``resample``, ``random_state``, ``n_jobs``, ``checkpoint``,
+        ``callback`` and ``verbose``; and ``missing``, a mask of missing cells.
 
     Returns
     -------

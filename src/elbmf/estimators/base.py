@@ -28,6 +28,7 @@ from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
+from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.frames import is_frame, with_numbers
 from elbmf.io.model_info import ModelInfo
@@ -76,7 +77,7 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 @estimator
-class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
     A method is an `estimator` with parameters of its own beside the common ones, and implements
@@ -113,6 +114,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Threads. All cores by default, and for -1; the result does not depend on it.
     random_state : int, RandomState instance or None
         Seed of all that is random.
+    verbose : bool or int, default=False
+        In Python, whether to show how far the fit is: in one line that keeps changing, on a
+        terminal or in the cell of a notebook, and else as a line on stderr now and then.
 
     Attributes
     ----------
@@ -172,6 +176,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "callback": [callable, None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "random_state": ["random_state"],
+        "verbose": ["boolean", Interval(Integral, 0, None, closed="left")],
     }
 
     n_components: int | Literal["auto"] | None = field(default=10, kw_only=False)
@@ -180,6 +185,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     callback: Callable[[FitProgress], Any] | None = None
     n_jobs: int | None = None
     random_state: Any = None
+    verbose: bool | int = False
 
     @abstractmethod
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
@@ -242,11 +248,13 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             lines = self._line_weights(read, sample_weight, feature_weight)
             if lines is not None:
                 A = lending.enter_context(self._lend(lines.repeat(read)))
-            if self.n_components == "auto":
-                fitted = at_best_rank(self, A, seed)
-            else:
-                self._warn_if_too_many(A)
-                fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
+            to_choose = self.n_components == "auto"
+            with self._showing(ProgressLine, A.ones, many_ranks=to_choose):
+                if to_choose:
+                    fitted = at_best_rank(self, A, seed)
+                else:
+                    self._warn_if_too_many(A)
+                    fitted = self._refined(A, self._factorize(A, np.random.default_rng(seed)))
             self._store(A, fitted, lines, read)
             self._name_rows(names_of(X)[0])
             if self._warns_of_doubts:
@@ -373,10 +381,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _tell(self, report: FitProgress) -> bool:
         """Tell the callback how far the fit is; return whether it wants it to end."""
-        if self.callback is None:
+        if not self._is_watched:
             return False
         rank = 0 if self.n_components is None else self._rank
-        return bool(self.callback(replace(report, n_components=rank)))
+        return self._observe(replace(report, n_components=rank))
 
     def _tell_since(self, began: float, **figures: Any) -> bool:
         """Do the same, of a fit that began at a time as of `time.perf_counter`."""

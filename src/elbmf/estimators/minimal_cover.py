@@ -269,8 +269,6 @@ class _Rounds:
     def tell(self, size: int, at_least: int, share: float) -> bool:
         """Tell the callback of the best so far."""
         self.count += 1
-        if self._model.callback is None:
-            return False
         report = FitProgress(
             iteration=self.count,
             loss=0,
@@ -280,7 +278,7 @@ class _Rounds:
             n_components=size,
             at_least=at_least,
         )
-        if self._model.callback(report):
+        if self._model._observe(report):
             self.reason = "callback"
         return bool(self.reason)
 

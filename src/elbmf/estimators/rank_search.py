@@ -20,6 +20,7 @@ from elbmf.estimators.auto_rank import rank_path
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.elbmf import ELBMF
 from elbmf.estimators.pool import Ask, side_by_side
+from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.resampled import HALF, Resample, hide_cells, run_estimator
 from elbmf.estimators.resuming import identity
 from elbmf.io.table import names_of
@@ -86,7 +87,7 @@ class _Found(NamedTuple):
 
 
 @estimator
-class RankSearch(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+class RankSearch(MetaEstimatorMixin, TransformerMixin, Watched, BaseEstimator):
     """Factorizations at many ranks, and the rank that a criterion chooses.
 
     With `ELBMF`, each rank starts from its neighbours: the loss never rises with the rank, and the
@@ -118,6 +119,8 @@ default="mdl"
         called again with the same data and parameters.
     callback : callable, optional
         Called with a `elbmf.ranks.path.RankProgress` after each step.
+    verbose : bool or int, default=False
+        In Python, whether to show how far the search is.
 
     Attributes
     ----------
@@ -160,6 +163,7 @@ default="mdl"
         "stability": [Interval(Integral, 1, None, closed="left"), None],
         "checkpoint": [str, HasMethods("__fspath__"), None],
         "callback": [callable, None],
+        "verbose": ["boolean", Interval(Integral, 0, None, closed="left")],
     }
 
     estimator: BooleanFactorizer | None = field(default=None, kw_only=False)
@@ -170,6 +174,7 @@ default="mdl"
     stability: int | None = None
     checkpoint: Any = None
     callback: Callable[[RankProgress], Any] | None = None
+    verbose: bool | int = False
 
     def fit(
         self,
@@ -209,6 +214,16 @@ default="mdl"
                 )  # fmt: skip
             A = lines.repeat(read)
         self.n_features_in_ = method.n_features_in_
+        with self._showing(ProgressLine, A.ones):
+            self._look_at_ranks(method, A, read, lines)
+
+    def _look_at_ranks(
+        self,
+        method: BooleanFactorizer,
+        A: BooleanMatrix,
+        read: BooleanMatrix,  # Whose lines A has copies of, if they are weighted
+        lines: LineWeights | None,
+    ) -> None:
         seed, finished = self._finished(method, A)
 
         def path_of(
@@ -216,7 +231,7 @@ default="mdl"
         ) -> RankPath:
             return rank_path(method, data, method._stepper(data), seed, known, observe)
 
-        path, hidden = path_of(A, finished.all, self.callback), None
+        path, hidden = path_of(A, finished.all, self._tell), None
         runs: list[_Run] = []
         if self.holdout is not None:
             # A cell that is hidden is hidden in all copies of its row or column.
@@ -246,9 +261,11 @@ default="mdl"
                 ".",
             )
 
+    def _tell(self, progress: RankProgress) -> None:
+        self._observe(progress, "rank_step")
+
     def _observe_held_out(self, progress: RankProgress) -> None:
-        if self.callback is not None:
-            self.callback(replace(progress, held_out=True))
+        self._tell(replace(progress, held_out=True))
 
     def _resample(
         self,
@@ -278,11 +295,8 @@ default="mdl"
             return _Run(part.rows, part.columns, factors)
 
         def tell(count: int) -> None:
-            if self.callback is not None:
-                step = PathStep("run", 0, ranks[-1])
-                cost = path.factors[ranks[-1]].cost
-                total = self.stability or 0
-                self.callback(RankProgress(step, count, total, cost, of_runs=True))
+            step, cost = PathStep("run", 0, ranks[-1]), path.factors[ranks[-1]].cost
+            self._tell(RankProgress(step, count, self.stability or 0, cost, of_runs=True))
 
         finished: dict[int, _Run] = {}
         try:

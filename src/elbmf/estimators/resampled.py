@@ -111,7 +111,8 @@ def run_estimator(method: BooleanFactorizer, resample: Resample) -> BooleanFacto
     random.
     """
     known = method.get_params(deep=False)
-    changed: dict[str, Any] = {"n_jobs": 1, "callback": None, "random_state": None}
+    changed: dict[str, Any] = {"n_jobs": 1, "callback": None, "verbose": False}
+    changed["random_state"] = None
     if "checkpoint" in known:
         changed["checkpoint"] = None
     if "effort" in known:

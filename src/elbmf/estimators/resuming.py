@@ -45,6 +45,7 @@ _IMMATERIAL = frozenset(
     (
         "binarize",
         "callback",
+        "verbose",
         "checkpoint",
         "checkpoint_every",
         "memory_limit",

@@ -38,7 +38,7 @@ from elbmf.utils.machine import versions
 __all__ = ["data_notes", "noted_parameters", "rank_notes", "save", "saved_model"]
 
 # Of these, the first is of no use to anyone else; the others say where a fit is kept meanwhile.
-_UNNOTED = ("callback", "checkpoint", "checkpoint_every")
+_UNNOTED = ("callback", "verbose", "checkpoint", "checkpoint_every")
 
 
 def noted_parameters(estimator: BooleanFactorizer) -> dict[str, Any]:

@@ -117,6 +117,8 @@ class Parameter:
     @property
     def has_choice(self) -> bool:
         """Whether there is anything to say about it on a command line."""
+        if self.paragraphs and not self.description:
+            return False
         others = [word for word in self.words if word != self.default]
         return bool(self.numbers or self.is_switch or others or self.is_text)
 

@@ -171,7 +171,7 @@ class Binaps(BooleanFactorizer):
         zero = self._weight_of_zeros(A.density)
         data = A.lines(0), A.missing_lines(0)
         # Each is a call, which takes as long as a batch of a small matrix.
-        together = 1 if self.callback is not None else max(1, _BATCHES_OF_A_CALL // batches)
+        together = 1 if self._is_watched else max(1, _BATCHES_OF_A_CALL // batches)
         began, stopped = time.perf_counter(), False
         errors = np.empty((0, 2), dtype=np.int64)
         while len(errors) < epochs and not stopped:
