@@ -112,7 +112,6 @@ random_state
             "n_components": n_components,
             "binarize": binarize,
             "callback": None,
-            "verbose": False,
             "n_jobs": n_jobs,
             "random_state": self.random_state,
         }
@@ -361,6 +360,8 @@ def _with_parameters(
             f"{name}: unknown parameter {unknown[0]!r}. Known parameters: {', '.join(known)}."
         )
     estimator.set_params(**own, **common)
+    # Not by set_params: a method of somebody's own need not take it.
+    estimator.verbose = False
     try:
         estimator._validate_params()
     except (InputError, InvalidParameterError) as error:

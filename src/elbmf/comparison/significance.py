@@ -308,7 +308,8 @@ def _with_factors(
         A = matrix_of(estimator, X)
     else:
         A = read_matrix(X, estimator.binarize, missing)
-    again = clone(estimator).set_params(binarize=None, callback=None, verbose=False)
+    again = clone(estimator).set_params(binarize=None, callback=None)
+    again.verbose = False
     if "checkpoint" in again.get_params(deep=False):
         again.set_params(checkpoint=None)
     if factors is None and not fitted:

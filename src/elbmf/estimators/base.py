@@ -364,6 +364,70 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
 
         save(self, directory, X, missing=missing, overwrite=overwrite, tsv=tsv)
 
+    def components_frame(self, X: Any = None, *, missing: Any = None) -> Any:
+        """Return a data frame with a line for each component: its size, and what is known of it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, optional
+            What the method was fitted to. The frame then has the ones that each component covers,
+            those that it covers alone, and its precision.
+        missing : array-like or sparse matrix, optional
+            The mask of missing entries that it was fitted with, if any.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By component: ``rows`` and ``columns``, what is noted, such as ``bits_saved``,
+            ``doubts``, and ``column_names``, the best first.
+        """
+        from elbmf.estimators.found import components_frame
+
+        return components_frame(self, X, missing)
+
+    def members_frame(
+        self, side: Literal["columns", "rows"] = "columns", X: Any = None, *, missing: Any = None
+    ) -> Any:
+        """Return a data frame with a line for each column, or row, of each component.
+
+        Parameters
+        ----------
+        side : {"columns", "rows"}, default="columns"
+            Whose members.
+        X : array-like, sparse matrix or data frame, optional
+            What the method was fitted to. The frame then tells how well each fits.
+        missing : array-like or sparse matrix, optional
+            The mask of missing entries that it was fitted with, if any.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``component``, ``column`` (or ``row``), its name, and ``place``, where it is in the
+            data. With X, also the ``share`` of the component's rows (or columns) that have a one
+            there, ``share_elsewhere``, that of the other rows, and ``margin``: by how much the loss
+            would go up if it were not in the component, see `elbmf.margins`. The best come first.
+        """
+        from elbmf.estimators.found import members_frame
+
+        return members_frame(self, side, X, missing)
+
+    def _repr_html_inner(self) -> str:
+        return self._with_found(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_found(bundle["text/html"])
+        return bundle
+
+    def _with_found(self, parameters: str) -> str:
+        """Put what was found above what a notebook shows of the parameters, once there is any."""
+        if not hasattr(self, "membership_"):
+            return parameters
+        from elbmf.estimators.found import html
+
+        return html(self, parameters)
+
     def _joined(
         self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix
     ) -> FittedFactors:

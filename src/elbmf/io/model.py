@@ -179,13 +179,20 @@ class SavedModel:
         most: int | None = self.info.parameters.get("max_components_per_row")
         return most
 
+    def row_labels(self) -> list[str]:
+        """Return the names of the rows; where there are none, their positions from 0."""
+        return LabelledMatrix(self.U, self.row_names).row_labels()
+
+    def column_labels(self) -> list[str]:
+        """Return the names of the columns; where there are none, their positions from 0."""
+        return LabelledMatrix(self.V, None, self.column_names).column_labels()
+
     def components(self) -> list[tuple[list[str], list[str]]]:
         """Return for each component the names of its rows and of its columns.
 
         Where there are no names, positions from 0 stand for them.
         """
-        rows = LabelledMatrix(self.U, self.row_names).row_labels()
-        columns = LabelledMatrix(self.V, None, self.column_names).column_labels()
+        rows, columns = self.row_labels(), self.column_labels()
         members = self.U.T.tocsr()
         return [
             (

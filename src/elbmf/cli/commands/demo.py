@@ -45,11 +45,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Fit, print, save, draw."""
     from elbmf.cli.running.fit import command_line, fitted_model
     from elbmf.cli.running.page import write_page
-    from elbmf.cli.text.model import components, measures_text
+    from elbmf.cli.text.model import measures_text
     from elbmf.cli.writing import check_folder, save
     from elbmf.datasets import load_digits
     from elbmf.estimators import ELBMF
     from elbmf.io import LabelledMatrix, write
+    from elbmf.io.described import described
     from elbmf.matrix.boolean_matrix import BooleanMatrix
     from elbmf.report import KnownLabels
     from elbmf.report.inputs import described_by
@@ -62,10 +63,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     estimator = ELBMF(n_components=_COMPONENTS, random_state=_SEED)
     console.note(f"{A.shape[0]} images of {_SIDE}×{_SIDE} pixels, {_COMPONENTS} components …")
     model = fitted_model(estimator, _METHOD, A, data, _DATA, console, Interrupt(waits=False))
-    described = components(A, model)
+    found = described(model, A)
     typical = [_typical(model, index, labels) for index in range(_COMPONENTS)]
     console.result(measures_text(model.info))
-    console.result("\n" + _components(described, typical))
+    console.result("\n" + _components(found, typical))
     folder.mkdir(parents=True, exist_ok=True)
     model.info.data.path = str(Path("..") / _DATA)
     model.info.command = command_line(args, _SEED, _SEED)

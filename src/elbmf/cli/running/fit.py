@@ -27,7 +27,7 @@ from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.cli.reading import learned_boolean, line_weights, within_memory
 from elbmf.cli.running.page import check_report, make_report
-from elbmf.cli.text.model import components, tell_fit
+from elbmf.cli.text.model import tell_fit
 from elbmf.cli.writing import check_folder, save
 from elbmf.errors import (
     ClusterError,
@@ -46,6 +46,7 @@ from elbmf.estimators.checkpoints import (
 )
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
+from elbmf.io.described import described
 from elbmf.io.row_batches import STDIN
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import NOTE, DiskMatrix
@@ -109,7 +110,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv, margins=margins)
             if not interrupt.requested:
                 kept.close()
-        described = components(A, model)
+        found = described(model, A)
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
@@ -118,7 +119,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         )
         if kept.folder is not None:
             console.note("The same command with --resume --overwrite goes on from there")
-    tell_fit(model, described, str(folder), console, as_json=args.json)
+    tell_fit(model, found, str(folder), console, as_json=args.json)
     if getattr(estimator, "previous", None) is not None:
         console.note(
             f"Cells of components that differ from {args.previous}: {estimator.n_changes_}"

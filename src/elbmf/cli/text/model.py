@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from elbmf.analysis import doubt_text, doubts, left_out_text, trust_texts
-from elbmf.boolean.coverage import component_cover
+from elbmf.analysis import doubt_text, left_out_text, trust_texts
 from elbmf.cli.console import Console
 from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
+from elbmf.io.described import described, doubts_of
 from elbmf.io.model_info import ModelInfo, StageCost
-from elbmf.matrix.protocol import Matrix
 from elbmf.utils.text import amount, number, share, times
 
 __all__ = [
     "brief",
-    "components",
     "components_table",
     "measures_table",
     "measures_text",
@@ -60,18 +58,18 @@ def brief(info: ModelInfo) -> dict[str, Any]:
 
 def tell_fit(
     model: SavedModel,
-    described: list[dict[str, Any]],
+    found: list[dict[str, Any]],  # What `described` returned
     folder: str,
     console: Console,
     *,
     as_json: bool,
 ) -> None:
-    """Print what a fit has found and what `components` returned, as tables or one JSON object."""
+    """Print what a fit has found and what was found, as tables or one JSON object."""
     if as_json:
-        console.result_json({**brief(model.info), "output": folder, "components": described})
+        console.result_json({**brief(model.info), "output": folder, "components": found})
     else:
         console.result(measures_text(model.info))
-        console.result("\n" + components_table(described) + remarks(model))
+        console.result("\n" + components_table(found) + remarks(model))
 
 
 def remarks(model: SavedModel) -> str:
@@ -81,52 +79,11 @@ def remarks(model: SavedModel) -> str:
     loose = None if held is None else int((held == 0).sum())
     used = np.unique(model.V.indices).size
     said = (
-        doubt_text(_doubts(model)),
+        doubt_text(doubts_of(model)),
         *trust_texts(model.info.stability, model.info.significance),
         left_out_text(loose, columns - used, (rows, columns)),
     )
     return "".join(f"\n{each}" for each in said if each)
-
-
-def _doubts(model: SavedModel) -> list[list[str]]:
-    if model.info.stream:
-        return [[] for _ in range(model.shape[1])]
-    rows, columns = np.bincount(model.U.indices, minlength=model.shape[1]), np.diff(model.V.indptr)
-    noted = model.noted
-    bits_saved, found_in, p_values = (
-        noted.get(name) for name in ("bits_saved", "found_in", "p_value")
-    )
-    significance = model.info.significance
-    samples = None if significance is None else significance.samples
-    sizes = rows.tolist(), columns.tolist()
-    return doubts(model.shape[::2], *sizes, bits_saved, found_in, p_values, samples)
-
-
-def components(A: Matrix, model: SavedModel) -> list[dict[str, Any]]:
-    """Return size, cover, columns and, where it is known, the saving of each component."""
-    cover = component_cover(A, model.U, model.V)
-    return [
-        {
-            "component": index,
-            "rows": int(cover.rows[index]),
-            "columns": int(cover.columns[index]),
-            "covered": int(cover.covered[index]),
-            "alone": int(cover.alone[index]),
-            "precision": float(cover.precision[index]),
-            **noted,
-            "doubts": why,
-            "column_names": column_names,
-        }
-        for index, ((_, column_names), noted, why) in enumerate(
-            zip(model.components(), _noted(model), _doubts(model), strict=True)
-        )
-    ]
-
-
-def _noted(model: SavedModel) -> list[dict[str, float]]:
-    """Return what the notes say of each component: what it saves, and whether to trust it."""
-    known = model.noted.items()
-    return [{name: values[at] for name, values in known} for at in range(model.shape[1])]
 
 
 def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
@@ -172,24 +129,7 @@ def _whole(value: float) -> str:
 
 def members_table(model: SavedModel) -> str:
     """Lay out all components as the model has them."""
-    return components_table(_sizes(model), most=None)
-
-
-def _sizes(model: SavedModel) -> list[dict[str, Any]]:
-    """Return what the model itself knows of its components; of a stream, no rows."""
-    return [
-        {
-            "component": index,
-            **({} if model.info.stream else {"rows": len(members)}),
-            "columns": len(names),
-            **noted,
-            "doubts": why,
-            "column_names": names,
-        }
-        for index, ((members, names), noted, why) in enumerate(
-            zip(model.components(), _noted(model), _doubts(model), strict=True)
-        )
-    ]
+    return components_table(described(model), most=None)
 
 
 def stream_figures(info: ModelInfo) -> list[tuple[str, str]]:
@@ -308,7 +248,7 @@ def model_figures(model: SavedModel) -> dict[str, Any]:
         "sizes": [
             # Bits are among the notes.
             {key: each[key] for key in each if key not in ("bits_saved", "column_names")}
-            for each in _sizes(model)
+            for each in described(model)
         ],
         "info": brief(model.info),
     }
