@@ -151,6 +151,10 @@ class Portfolio:
         self._limited = local.alarm.deadline < math.inf
         if self._limited:
             work, start_work = math.inf, 1e9 * (local.alarm.deadline - time.perf_counter())
+        self._sweeps = sweeps_of(local, k, TUNING.share_of_annealing * start_work)
+        if self._sweeps:
+            long = min(1.0, start_work / TUNING.longest_search)
+            work *= 1 + (TUNING.annealed_longer - 1) * long
         self._work, self._start_work = work, start_work
         self._search = Search(local, k, generator, work, self._observe)
         self.stopped = False  # Whether it was told to end
@@ -295,7 +299,7 @@ class Portfolio:
                 start,
                 keeper,
                 relaxing=self._relaxing,
-                sweeps=sweeps_of(self.local, self.k, TUNING.share_of_annealing * self._start_work),
+                sweeps=self._sweeps,
                 interruptible=True,
             )
             factors = self._solved(factors, best, self._work)

@@ -87,13 +87,15 @@ class Tuning:
     # What a search may take at effort 1, in epochs of the run; where that is little time, by how
     # many times more (where members are annealed, by how many), up to so many nanoseconds in all.
     # Where even that is little, by so many times that, up to so many nanoseconds.
-    # benchmarks/lowest.py, benchmarks/small_tables.py
+    # Where members are annealed and a search may take that long, it may take so many times as long:
+    # there it gains most. benchmarks/lowest.py, benchmarks/small_tables.py, benchmarks/never_beaten.py
     search_to_relaxation: float = 0.5
     more_search: float = 96.0
     more_annealing: float = 300.0
     longest_search: float = 14e9
     more_on_small: float = 4.0
     small_search: float = 1e9
+    annealed_longer: float = 3.0
     # What an epoch takes, about in nanoseconds: in all, and times k for each one (or eight cells)
     # and for each line. benchmarks/speed.py
     epoch: float = 3e5
