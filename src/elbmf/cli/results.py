@@ -38,6 +38,7 @@ __all__ = [
     "aligned",
     "described",
     "found_data",
+    "labels_of",
     "labels_of_rows",
     "lines_of",
     "load",
@@ -264,30 +265,57 @@ def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
     """Return the label of each row of the model; None for rows that the table does not name."""
-    names = LabelledMatrix(model.U, model.row_names).row_labels()
-    labellings = read_labels(args.labels)
-    column = next(iter(labellings)) if args.column is None else args.column
+    return labels_of("rows", model, args.result, args.labels, args.column, console)
+
+
+def labels_of(
+    what: Literal["rows", "columns"],
+    model: SavedModel,
+    result: str,
+    path: str,
+    column: str | None,
+    console: Console,
+) -> list[str | None]:
+    """Return the label of each row or column of the model; None for those not in the table.
+
+    Parameters
+    ----------
+    what : {"rows", "columns"}
+    model : SavedModel
+    result : str
+        What the user calls it.
+    path : str
+        The table of labels.
+    column : str, optional
+        Which column of the table has the labels; by default the second.
+    console : Console
+    """
+    count, known = lines_of(model, what)
+    names = [str(at) for at in range(count)] if known is None else known
+    labellings = read_labels(path)
+    column = next(iter(labellings)) if column is None else column
     if column not in labellings:
         raise InputError(
-            f"{args.labels}: there is no column {column!r}. Choose one of "
+            f"{path}: there is no column {column!r}. Choose one of "
             f"{', '.join(map(repr, labellings))}."
         )
     by_name = labellings[column]
     labels = [by_name.get(name) or None for name in names]
     unknown = labels.count(None)
-    if model.row_names is None:
+    if known is None:
         if unknown == len(labels):
             raise InputError(
-                f"{args.result}: the rows have no names, which the labels could be matched with, "
-                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+                f"{result}: the {what} have no names, which the labels could be matched with, "
+                f"and {path} does not number them from 0. Fit a file that names its {what}."
             )
-        console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
+        console.note(f"{result}: the {what} have no names; labels are matched by their number.")
     if unknown == len(labels):
         raise InputError(
-            f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
-            f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
-            f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
+            f"{path}: none of the {len(labels)} {what} of {result} has a label in the "
+            f"column {column!r}. {what.capitalize()} are called "
+            f"{', '.join(map(repr, names[:3]))}, those of the table "
+            f"{', '.join(map(repr, list(by_name)[:3]))}."
         )
     if unknown:
-        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
+        console.note(f"{path}: {number(unknown)} {what} without a label are left out.")
     return labels

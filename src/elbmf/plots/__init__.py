@@ -25,6 +25,7 @@ from elbmf.utils.late import late_names
 if TYPE_CHECKING:
     from elbmf.plots.canvas import figure_of, new_figure, save, suffixes
     from elbmf.plots.comparisons import comparison
+    from elbmf.plots.dots import enrichment
     from elbmf.plots.heat import component_overlap
     from elbmf.plots.images import image_bands
     from elbmf.plots.lists import component_lists
@@ -48,6 +49,7 @@ __all__ = [
     "component_overlap",
     "component_stability",
     "consensus_map",
+    "enrichment",
     "factorization",
     "figure_of",
     "grouped_digits",
@@ -69,6 +71,7 @@ __all__ = [
 _FILES = {
     "canvas": ("figure_of", "new_figure", "save", "suffixes"),
     "comparisons": ("comparison",),
+    "dots": ("enrichment",),
     "images": ("image_bands",),
     "look": ("CLASS_COLOURS", "CLASS_SHAPES", "OKABE_ITO", "grouped_digits", "plain_axes"),
     "names": ("shown_name",),

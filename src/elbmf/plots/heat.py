@@ -12,7 +12,7 @@ from elbmf.analysis import block_order
 from elbmf.analysis import component_overlap as overlap_of
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
-from elbmf.plots.look import TICK, faint_frame, titled
+from elbmf.plots.look import TICK, faint_frame, say, titled
 from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
@@ -24,11 +24,19 @@ __all__ = ["component_overlap", "heat_map", "ticks_that_fit"]
 _MOST_VALUES = 14
 
 
-def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: bool = True) -> None:
+def heat_map(
+    ax: Axes,
+    shares: NDArray[np.float64],
+    meaning: str,
+    *,
+    values: bool = True,
+    nothing: str = "",
+) -> None:
     """Draw a table of numbers from 0 to 1; what is not a number is grey.
 
     The bar of colours says what is shown, its meaning. The numbers are written into the cells of a
-    small table, unless ``values`` is False.
+    small table, unless ``values`` is False. Where none is more than 0, there is no bar but a text
+    that says so, ``nothing``.
     """
     # At least one cell, for that is what can be drawn.
     drawn = np.full(np.maximum(shares.shape, 1), np.nan)
@@ -47,6 +55,9 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: boo
     ax.set_facecolor("0.88")
     faint_frame(ax)
     ax.tick_params(length=2, color="0.6", labelsize=TICK)
+    if nothing and not (known > 0).any():
+        say(ax, nothing)
+        return
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02)
     bar.set_label(meaning, fontsize=TICK)
     bar.ax.tick_params(labelsize=TICK)
@@ -109,7 +120,14 @@ def component_overlap(
     shares = np.divide(counts, own, out=np.zeros(counts.shape), where=own > 0)
     np.fill_diagonal(shares, np.nan)  # that a component shares all with itself is no news
     ax = one_of(ax, 5.6, 4.8)
-    heat_map(ax, shares, f"share of the {what} of the component at the left")
+    heat_map(
+        ax,
+        shares,
+        f"share of the {what} of the component at the left",
+        nothing=f"No two of the {len(order)} components share any of their {what}."
+        if len(order) > 1
+        else f"There is {('no', 'one')[len(order)]} component: there is nothing to share with.",
+    )
     numbers = [str(each) for each in order]
     ticks_that_fit(ax, "x", numbers)
     ticks_that_fit(ax, "y", numbers)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from elbmf.analysis import best_first, line_ones, support
 from elbmf.errors import InputError
 from elbmf.plots.canvas import figure_of, several_of
-from elbmf.plots.look import FAINT, INK, TICK, faint_frame, titled
-from elbmf.plots.names import shown_name
+from elbmf.plots.look import FAINT, INK, OKABE_ITO, TICK, faint_frame, rooms, titled
+from elbmf.plots.names import name_within, text_width
 from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
@@ -20,17 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["component_lists"]
 
-_BAR = "#BBD9EC"
+# Colours of the shares inside a component and outside of it.
+_BAR, _OUTSIDE = "#BBD9EC", OKABE_ITO[1]
 
 # Panels that are drawn by default, next to each other, and inches of a panel.
 _MOST_PANELS, _COLUMNS = 12, 4
-_PANEL_WIDTH, _LINE_HEIGHT, _HEAD, _FOOT = 2.6, 0.19, 0.42, 0.32
+_PANEL_WIDTH, _LINE_HEIGHT, _HEAD, _FOOT = 2.8, 0.19, 0.42, 0.32
 
-# Share of a panel's width that bars may take; their values stand beside them.
-_BARS = 0.86
-
-# Points that a character takes, as a share of the size of type.
-_CHARACTER = 0.62
+# Points that a share takes when it is written, and between what stands next to each other.
+_SHARE, _GAP = 22.0, 3.0
 
 
 def component_lists(
@@ -43,13 +41,16 @@ def component_lists(
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[Any] | None = None,
     n_jobs: int | None = None,
+    size: tuple[float, float] | None = None,
     axes: Any = None,
 ) -> tuple[Axes, ...]:
     """Draw components as lists of the columns, or rows, that fit them best.
 
     With the data, a bar behind each name tells the share of the component's rows that have the
-    column (of its columns that the row has), and the greatest shares come first, of equals those
-    with fewer ones elsewhere. Without it, those come first that are in few other components.
+    column (of its columns that the row has), and a narrow orange one below it the share of all
+    other rows (columns); both are written beside it. The greatest shares inside come first, of
+    equals those with fewer ones elsewhere. Without data, those come first that are in few other
+    components.
 
     Parameters
     ----------
@@ -67,6 +68,8 @@ def component_lists(
         Names; by default those of the model or of the data, else positions from 0.
     n_jobs : int, optional
         Threads. All cores by default.
+    size : (float, float), optional
+        Width and height in inches of a new figure; by default as many as the lists need.
     axes : sequence of Axes, optional
         One for each component; in a new figure by default.
 
@@ -96,8 +99,7 @@ def component_lists(
     drawn = several_of(
         axes,
         len(components),
-        max(_PANEL_WIDTH * columns, 4),
-        sum(heights) + _FOOT,
+        *(size or (max(_PANEL_WIDTH * columns, 4), sum(heights) + _FOOT)),
         rows=rows,
         columns=columns,
         height_ratios=heights,
@@ -108,20 +110,25 @@ def component_lists(
         between = "; " if columns > 2 else "\n"
         figure.supxlabel(between.join(caption), fontsize=TICK, color=FAINT)
     axis = 1 if side == "columns" else 0
-    for at, (ax, component) in enumerate(zip(drawn, components, strict=True)):
-        inside = np.flatnonzero(members[:, component])
-        shares = None if shares_of is None else shares_of(at)[inside]
-        best = best_first(shares, in_all[inside])[:most]
-        _list(
-            ax,
-            [subject.name(axis, int(line)) for line in inside[best]],
-            None if shares is None else shares[best],
-            high[at // columns],
-            len(inside) - len(best),
-        )
+    for ax, component in zip(drawn, components, strict=True):
         height, width = subject.U[:, component].sum(), subject.V[component].sum()
         titled(ax, f"Component {component}")
         ax.set_title(f"{height:,} × {width:,}", loc="right", fontsize=TICK, color=FAINT)
+        faint_frame(ax, "0.6", ticks=False)
+    # All titles are there, so that names get the room that there will be.
+    widths = [width for width, _ in rooms(drawn)]
+    for at, (ax, component) in enumerate(zip(drawn, components, strict=True)):
+        inside = np.flatnonzero(members[:, component])
+        shares = None if shares_of is None else shares_of(at)[:, inside]
+        best = best_first(None if shares is None else shares[0], in_all[inside])[:most]
+        _list(
+            ax,
+            max(widths[at], 1.0),
+            [subject.name(axis, int(line)) for line in inside[best]],
+            None if shares is None else shares[:, best],
+            high[at // columns],
+            len(inside) - len(best),
+        )
     return drawn
 
 
@@ -131,7 +138,8 @@ def _caption(subject: Subject, side: str, count: int) -> list[str]:
     if subject.A is None:
         return [shown, f"{side} in few other components first"]
     share = "rows that have the column" if side == "columns" else "columns that the row has"
-    return [shown, f"bars: share of the component's {share}"]
+    others = "rows" if side == "columns" else "columns"
+    return [shown, f"bars: share of the component's {share}; orange: of all other {others}"]
 
 
 def _largest(subject: Subject, count: int) -> list[int]:
@@ -155,35 +163,62 @@ def _fits(
     components: Sequence[int],
     n_jobs: int | None,
 ) -> tuple[NDArray[np.int64], Callable[[int], NDArray[np.float64]] | None]:
-    """Return the ones of lines, and their shares in those components; see `best_first`."""
+    """Return the ones of lines, and their shares inside and outside of those components.
+
+    Where nothing is outside, that share is not a number.
+    """
     if subject.A is None:
         return members.sum(axis=1), None
     # Only what is shown is counted.
     kept = list(components)
-    counted = support(subject.A, subject.U[:, kept], subject.V[kept], n_jobs)
-    if side == "columns":
-        return line_ones(subject.A, 1), counted.column_shares
-    return line_ones(subject.A, 0), counted.row_shares
+    found = support(subject.A, subject.U[:, kept], subject.V[kept], n_jobs)
+    axis = 1 if side == "columns" else 0
+    counts, sizes = (
+        (found.columns, found.row_sizes) if axis else (found.rows, found.column_sizes)
+    )
+    ones = line_ones(subject.A, axis)
+
+    def shares(at: int) -> NDArray[np.float64]:
+        inside, size = counts[:, at], int(sizes[at])
+        others = subject.shape[1 - axis] - size
+        outside = (ones - inside) / others if others else np.full(len(ones), np.nan)
+        return np.array([inside / max(size, 1), outside])
+
+    return ones, shares
 
 
 def _list(
-    ax: Axes, names: list[str], shares: NDArray[np.float64] | None, lines: int, left: int
+    ax: Axes,
+    points: float,
+    names: list[str],
+    shares: NDArray[np.float64] | None,
+    lines: int,
+    left: int,
 ) -> None:
     """Write names below each other, in front of bars, and how many are left."""
-    points = ax.get_window_extent().width * 72 / ax.figure.dpi
-    characters = max(6, int(points / (_CHARACTER * TICK)) - (6 if shares is not None else 1))
-    if shares is not None:
-        ax.barh(range(len(names)), shares * _BARS, height=0.86, color=_BAR, linewidth=0)
+    values = [] if shares is None else [each for each in shares if np.isfinite(each).all()]
+    # Values stand in columns at the right, the rest is for bars and names.
+    bars = max(0.3, 1 - (len(values) * _SHARE + _GAP) / points) if values else 1.0
+    colours = (FAINT, _OUTSIDE)[: len(values)]
+    for at, (each, colour) in enumerate(zip(values, colours, strict=True)):
+        low, thick, paint = (-0.43, 0.86, _BAR) if at == 0 else (0.31, 0.12, _OUTSIDE)
+        ax.barh(
+            np.arange(len(names)) + low, each * bars, thick, align="edge", color=paint, linewidth=0
+        )
+        right = 1 - (len(values) - 1 - at) * _SHARE / points
+        for place, share in enumerate(each):
+            text = f"{share:.0%}"
+            ax.text(
+                right, place, text, va="center", ha="right", fontsize=TICK - 1, color=colour
+            )
     for place, name in enumerate(names):
-        text = shown_name(name, characters)
-        ax.text(0.015, place, text, va="center", fontsize=TICK, color=INK, clip_on=True)
-        if shares is not None:
-            share = f"{shares[place]:.0%}"
-            ax.text(1.0, place, share, va="center", ha="right", fontsize=TICK - 1, color=FAINT)
+        # A share of few digits leaves more of its column.
+        spare = _SHARE - text_width(f"{values[0][place]:.0%}", TICK - 1) if values else 0.0
+        text = name_within(name, bars * points + spare - 2 * _GAP, TICK)
+        ax.text(_GAP / points, place, text, va="center", fontsize=TICK, color=INK, clip_on=True)
     if left or not names:
         rest = f"and {left:,} more" if left else "none"
-        ax.text(0.015, len(names), rest, va="center", fontsize=TICK - 1, color=FAINT)
+        ax.text(_GAP / points, len(names), rest, va="center", fontsize=TICK - 1, color=FAINT)
     ax.set_xlim(0, 1)
     ax.set_ylim(lines - 0.5, -0.6)
-    faint_frame(ax, "0.6", ticks=False)
     ax.spines[["bottom", "left", "right"]].set_visible(False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from elbmf.plots.names import shown_name
+from elbmf.plots.canvas import figure_of
+from elbmf.plots.names import wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +21,14 @@ __all__ = [
     "OKABE_ITO",
     "TICK",
     "TITLE",
+    "beside",
     "faint_frame",
     "grouped_digits",
     "name_legend",
     "plain_axes",
+    "room",
+    "rooms",
+    "say",
     "titled",
     "whole_ticks",
 ]
@@ -76,10 +82,60 @@ def titled(ax: Axes, title: str = "", x: str = "", y: str = "") -> None:
     ax.tick_params(labelsize=TICK)
 
 
+def room(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes in points, after their figure's layout has been made."""
+    return rooms([ax])[0]
+
+
+def rooms(axes: Sequence[Axes]) -> list[tuple[float, float]]:
+    """Return the same of several axes of a figure."""
+    figure = figure_of(axes)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+    scale = 72 / figure.dpi
+    boxes = [ax.get_window_extent() for ax in axes]
+    return [(box.width * scale, box.height * scale) for box in boxes]
+
+
+def beside(
+    ax: Axes, gap: float, thick: float, length: float = 1.0, *, below: bool = False
+) -> Axes:
+    """Return narrow axes to the right of others or below, as far away and as thick in points.
+
+    They begin at the lower left corner, and their length is a share of that of the others.
+    """
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    near, across = gap / 72, thick / 72
+    inches = ax.figure.dpi_scale_trans
+    if below:
+        edge = inches + ScaledTranslation(0, 0, ax.transAxes)
+        place = blended_transform_factory(ax.transAxes, edge)
+        return ax.inset_axes((0, -near - across, length, across), transform=place)
+    place = blended_transform_factory(inches + ScaledTranslation(1, 0, ax.transAxes), ax.transAxes)
+    return ax.inset_axes((near, 0, across, length), transform=place)
+
+
+def say(ax: Axes, text: str, *, at: float = 0.5) -> None:
+    """Write into axes, so far up, why there is nothing else to see in them, or so little."""
+    ax.text(
+        0.5,
+        at,
+        wrapped(text, 0.9 * room(ax)[0], LABEL),
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        fontsize=LABEL,
+        color="0.35",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 4},
+    )
+
+
 def name_legend(legend: Legend, names: list[str]) -> None:
-    """Write names into a legend, whatever they are: it would leave out those that begin with _."""
+    """Write names as they are shown into a legend, which would leave out those that begin with _."""
     for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_text(shown_name(name, 24))
+        text.set_text(name)
 
 
 def whole_ticks(ax: Axes) -> None:

@@ -10,11 +10,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis import RowLayout, row_layout
-from elbmf.analysis.labels import label_codes
-from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
-from elbmf.plots.look import CLASS_COLOURS, CLASS_SHAPES, TICK, faint_frame, name_legend, titled
-from elbmf.plots.subject import Subject
+from elbmf.plots.look import (
+    CLASS_COLOURS,
+    CLASS_SHAPES,
+    TICK,
+    faint_frame,
+    name_legend,
+    room,
+    say,
+    titled,
+)
+from elbmf.plots.names import name_within, text_width
+from elbmf.plots.subject import Subject, label_classes
 from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["row_map"]
 
-_OTHERS = "0.75"
+_OTHERS, _SEVERAL = "0.75", "several, other or none"
 
 # Classes that have a colour of their own; the rest are grey together.
 _MOST_CLASSES = 28
@@ -31,8 +39,9 @@ _MOST_CLASSES = 28
 # take at most, as a share of the axes.
 _LEAST_AREA, _MOST_AREA, _SHARE = 9.0, 1600.0, 0.25
 
-# Steps of size in which bubbles are drawn, one above the other.
-_STEPS = 5
+# Points between lines of the legend, what an entry takes beside its name, and the share of the
+# axes' width that the legend takes at most.
+_LINE, _BESIDE, _LEGEND = 1.45 * TICK, 18.0, 0.4
 
 # Bubbles from which on a picture of lines and text holds them as pixels.
 _MOST_SHAPES = 5000
@@ -67,24 +76,33 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     layout = row_layout(subject.U, subject.V)
     if labels is None:
         names, codes = _by_component(subject, layout)
-        codes = codes[layout.place_of]
+        codes, unknown = codes[layout.place_of], "in no component"
     else:
-        if len(labels) != subject.shape[0]:
-            raise InputError(
-                f"labels must be one for each of the {subject.shape[0]} rows; got {len(labels)}."
-            )
-        classes, codes = label_codes(labels)
-        names = [str(label) for label in classes]
+        names, codes = label_classes(labels, subject.shape[0], "rows")
+        unknown = "not known"
     ax = one_of(ax, 7.0, 4.8)
-    counts = _counts(layout, codes, len(names))
-    _bubbles(ax, layout, counts, names)
-    faint_frame(ax, ticks=False)
-    ax.set_aspect("equal", adjustable="datalim")
     n, distinct = subject.shape[0], len(layout.counts)
     # Where all are the same, there are no differences to see.
     shown = f"\n{sum(layout.explained):.0%} of their differences are seen" if distinct > 1 else ""
     titled(ax, "Map of the rows", f"{counted(n, 'row')}, {distinct:,} of them distinct{shown}")
+    faint_frame(ax, ticks=False)
+    _bubbles(ax, layout, _counts(layout, codes, len(names)), names, unknown)
+    ax.set_aspect("equal", adjustable="datalim")
+    said = _plain(layout)
+    if said:
+        say(ax, said, at=0.06)
     return ax
+
+
+def _plain(layout: RowLayout) -> str:
+    """Say why a map has one bubble, or two, and no more."""
+    members = layout.members
+    if len(members) <= 1:
+        which = "in the same components" if members.any() else "in no component"
+        return f"All rows are {which}: there are no differences to see."
+    if members.any(axis=0).sum() == 1:
+        return "There is one component: rows are in it or not."
+    return ""
 
 
 def _by_component(subject: Subject, layout: RowLayout) -> tuple[list[str], NDArray[np.int64]]:
@@ -111,56 +129,58 @@ def _counts(layout: RowLayout, codes: NDArray[np.int64], classes: int) -> sparse
     )
 
 
-def _bubbles(ax: Axes, layout: RowLayout, counts: sparse.csr_array, names: list[str]) -> None:
-    """Draw places as bubbles with a ring for each class, and the legend."""
+def _bubbles(
+    ax: Axes, layout: RowLayout, counts: sparse.csr_array, names: list[str], unknown: str
+) -> None:
+    """Draw places as bubbles with a ring for each class, the largest first, and the legend."""
+    from matplotlib.markers import MarkerStyle
+
+    size = room(ax)
+    lines = max(2, int(size[1] / _LINE) - 1)
     totals = np.asarray(counts.sum(axis=0)).ravel()
-    # The largest classes have a look of their own, in the order of their names.
-    seen = np.sort(np.argsort(-totals[:-1], kind="stable")[:_MOST_CLASSES])
+    # The largest classes have a look of their own, in the order of their names, as far as there is
+    # room to say which.
+    kept = np.argsort(-totals[:-1], kind="stable")[: min(_MOST_CLASSES, 2 * lines - 1)]
+    seen = np.sort(kept)
     seen = seen[totals[seen] > 0]
     others = len(seen)
     look_of = np.full(len(names) + 1, others)
     look_of[seen] = np.arange(others)
     find = _rings if others <= len(CLASS_COLOURS) else _majorities
     place, kind, rows = find(counts, look_of)
-    areas = _areas(ax, layout, rows)
-    _leave_room(ax, float(areas.max(initial=0)))
-    # Large ones first, so that small ones are seen. What has one look is drawn at once, so that
-    # this goes by steps of size only.
+    rest = unknown if others == np.count_nonzero(totals[:-1]) else "other or none"
+    shown = [*(names[each] for each in seen), rest if find is _rings else _SEVERAL]
+    looks = [
+        (CLASS_SHAPES[at // len(CLASS_COLOURS)], CLASS_COLOURS[at % len(CLASS_COLOURS)])
+        for at in range(others)
+    ] + [(CLASS_SHAPES[0], _OTHERS)]
+    there = np.unique(kind)
+    taken = _add_legend(ax, [(*looks[each], shown[each]) for each in there], size, lines)
+    areas = _areas(size, layout, rows)
+    # Large ones first, so that small ones are seen, and none lets another through.
     order = np.argsort(-areas, kind="stable")
-    step = np.empty(len(order), dtype=np.int64)
-    step[order] = _STEPS * np.arange(len(order)) // max(len(order), 1)
-    handles: dict[int, Any] = {}
-    for key in np.unique(kind * _STEPS + step):
-        look, level = divmod(int(key), _STEPS)
-        some = order[(kind[order] == look) & (step[order] == level)]
-        shape = CLASS_SHAPES[0 if look == others else look // len(CLASS_COLOURS)]
-        handles[look] = ax.scatter(
-            layout.places[place[some], 0],
-            layout.places[place[some], 1],
-            s=areas[some],
-            marker=shape,
-            color=_OTHERS if look == others else CLASS_COLOURS[look % len(CLASS_COLOURS)],
-            edgecolors="white",
-            linewidths=0.3,
-            alpha=0.85,
-            zorder=1 + level / _STEPS,
-            rasterized=len(order) > _MOST_SHAPES,
-        )
-    shown = [
-        *(names[each] for each in seen),
-        "other or none" if find is _rings else "several, other or none",
-    ]
-    _add_legend(
-        ax, [handles[look] for look in sorted(handles)], [shown[l] for l in sorted(handles)]
+    points = ax.scatter(
+        layout.places[place[order], 0],
+        layout.places[place[order], 1],
+        s=areas[order],
+        c=[looks[each][1] for each in kind[order]],
+        edgecolors="white",
+        linewidths=0.4,
+        rasterized=len(order) > _MOST_SHAPES,
     )
+    styles = [MarkerStyle(shape) for shape, _ in looks]
+    paths = [style.get_path().transformed(style.get_transform()) for style in styles]
+    if len({shape for shape, _ in looks}) > 1:
+        points.set_paths([paths[each] for each in kind[order]])
+    _leave_room(ax, layout, size, float(areas.max(initial=0)), taken)
 
 
-def _areas(ax: Axes, layout: RowLayout, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _areas(
+    size: tuple[float, float], layout: RowLayout, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return areas in square points, in proportion to rows unless that is too small to see."""
-    box = ax.get_window_extent()
-    room = box.width * box.height * (72 / ax.figure.dpi) ** 2
     unit = min(
-        _SHARE * room / max(layout.counts.sum(), 1),
+        _SHARE * size[0] * size[1] / max(layout.counts.sum(), 1),
         _MOST_AREA / max(layout.counts.max(initial=1), 1),
         4 * _LEAST_AREA,
     )
@@ -168,12 +188,22 @@ def _areas(ax: Axes, layout: RowLayout, rows: NDArray[np.int64]) -> NDArray[np.f
     return np.maximum(rows * unit, least)
 
 
-def _leave_room(ax: Axes, area: float) -> None:
-    """Let the largest bubble end within the axes, wherever it is."""
-    box = ax.get_window_extent()
-    radius = np.sqrt(area / np.pi) * ax.figure.dpi / 72
-    sides = [min(0.4, radius / max(side, 1) + 0.03) for side in (box.width, box.height)]
-    ax.margins(*(side / (1 - 2 * side) for side in sides))
+def _leave_room(
+    ax: Axes, layout: RowLayout, size: tuple[float, float], area: float, taken: float
+) -> None:
+    """Let the largest bubble end within the axes, wherever it is, and left of the legend."""
+    radius = np.sqrt(area / np.pi)
+    for places, length, limit, beyond in (
+        (layout.places[:, 0], size[0], ax.set_xlim, taken),
+        (layout.places[:, 1], size[1], ax.set_ylim, 0.0),
+    ):
+        side = min(0.25, radius / max(length, 1) + 0.05)
+        low, high = (places.min(), places.max()) if places.size else (0.0, 0.0)
+        if high <= low:
+            low, high = low - 0.5, high + 0.5
+        unit = (high - low) / (1 - 2 * side - beyond)
+        # Not for good: an equal scale of both directions widens one of them.
+        limit(low - side * unit, high + (side + beyond) * unit, auto=True)
 
 
 def _rings(
@@ -205,32 +235,42 @@ def _majorities(
     return np.arange(counts.shape[0]), kind, rows
 
 
-def _add_legend(ax: Axes, handles: list[Any], names: list[str]) -> None:
+def _add_legend(
+    ax: Axes, looks: list[tuple[str, str, str]], size: tuple[float, float], lines: int
+) -> float:
+    """Say within the axes what looks mean; return the share of their width that this takes."""
     from matplotlib.lines import Line2D
 
-    if not handles:
-        return
-    marks = [
-        Line2D(
-            [],
-            [],
-            linestyle="none",
-            marker=points.get_paths()[0],
-            markersize=6,
-            markerfacecolor=points.get_facecolor()[0],
-            markeredgecolor="none",
-        )
-        for points in handles
-    ]
+    columns = -(-len(looks) // lines)
+    if not columns:
+        return 0.0
+    widest = max(_LEGEND * size[0] / columns - _BESIDE, 1)
+    names = [name_within(name, min(widest, 16 * TICK), TICK) for _, _, name in looks]
     legend = ax.legend(
-        marks,
-        [f"{at}" for at in range(len(marks))],
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
+        [
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker=shape,
+                markersize=6,
+                markerfacecolor=colour,
+                markeredgecolor="none",
+            )
+            for shape, colour, _ in looks
+        ],
+        [f"{at}" for at in range(len(looks))],
+        loc="upper right",
         frameon=False,
         fontsize=TICK,
-        handletextpad=0.1,
+        handlelength=1,
+        handletextpad=0.3,
         labelspacing=0.35,
-        borderaxespad=0.2,
+        columnspacing=0.8,
+        borderaxespad=0.3,
+        borderpad=0.2,
+        ncols=columns,
     )
     name_legend(legend, names)
+    wide = columns * (max(text_width(name, TICK) for name in names) + _BESIDE)
+    return float(min(wide / max(size[0], 1), _LEGEND + 0.05))

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.analysis import BlockOrder, ErrorGrid, block_order, error_grid, line_ones, runs
+from elbmf.analysis import (
+    BlockOrder,
+    ErrorGrid,
+    block_order,
+    error_grid,
+    left_out_text,
+    line_ones,
+    runs,
+)
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of, several_of
-from elbmf.plots.look import FAINT, OKABE_ITO, TICK, TITLE, titled
+from elbmf.plots.look import FAINT, LABEL, OKABE_ITO, TICK, TITLE, room, say, titled
+from elbmf.plots.names import text_width, wrapped
+from elbmf.plots.strips import Strip, draw_strips
 from elbmf.plots.subject import Subject
 from elbmf.utils.text import counted
 
@@ -35,6 +46,9 @@ _FULL_PERCENTILE = 99.5
 # without a pixel would not be seen.
 _BINS = 0.8
 
+# The matrix is shown without the lines in no component where the others have less of its cells.
+_MOST_WITHOUT = 0.5
+
 # Blocks that are narrower than so many pixels have no outline, and numbers at the edge keep such a
 # distance from each other, in points.
 _LEAST_PIXELS, _POINTS_APART = 4, 10
@@ -48,8 +62,11 @@ def reordered_matrix(
     A: Any = None,
     *,
     what: What = "data",
+    whole: bool = False,
     order: BlockOrder | None = None,
     outlines: bool = True,
+    row_labels: Sequence[Any] | None = None,
+    column_labels: Sequence[Any] | None = None,
     n_jobs: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -58,6 +75,9 @@ def reordered_matrix(
     Numbers of components stand at the edges, where most of their rows and columns are, and
     outlines where these meet. A matrix with more cells than pixels is counted into bins of cells,
     the darker the more ones they have.
+
+    Where rows and columns that are in components have less than half of the cells, only these are
+    drawn, and how many are left out is written below.
 
     Parameters
     ----------
@@ -68,11 +88,18 @@ def reordered_matrix(
     what : {"data", "reconstruction", "errors"}, default="data"
         Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
         blue, covered zeros in orange, what is right in grey. Missing cells are sand-coloured.
+    whole : bool, default=False
+        Whether rows and columns in no component are drawn in any case.
     order : BlockOrder, optional
         Which rows and columns are drawn, and in which order; by default that of
         `elbmf.analysis.block_order`.
     outlines : bool, default=True
         Whether components have outlines.
+    row_labels, column_labels : sequence, optional
+        One label for each row or column of the matrix, also for those that are not drawn. They are
+        a strip of colours beside it, one for each of the eight most frequent; None, NaN and the
+        empty string stand for an unknown label. Among lines in the same components, those of the
+        same label are next to each other. A bin of several has the label of most of them.
     n_jobs : int, optional
         Threads. All cores by default.
     ax : Axes, optional
@@ -87,9 +114,11 @@ def reordered_matrix(
         raise InputError(f"what must be 'data', 'reconstruction' or 'errors'; got {what!r}.")
     if subject.A is None and what != "reconstruction":
         raise InputError(f"The {what} cannot be drawn without the matrix: pass it as A.")
+    strips = _strips(subject, row_labels, column_labels)
     ax = one_of(ax, 5.6, 4.8)
-    view = _View.of(subject, order, ax, n_jobs)
+    view = _View.of(subject, order, ax, n_jobs, whole=whole, strips=strips)
     view.draw(ax, what, outlines=outlines)
+    view.finish(ax)
     return ax
 
 
@@ -97,8 +126,11 @@ def factorization(
     model: Any,
     A: Any,
     *,
+    whole: bool = False,
     order: BlockOrder | None = None,
     outlines: bool = True,
+    row_labels: Sequence[Any] | None = None,
+    column_labels: Sequence[Any] | None = None,
     n_jobs: int | None = None,
     axes: Any = None,
 ) -> tuple[Axes, Axes, Axes]:
@@ -110,7 +142,7 @@ def factorization(
         The factorization.
     A : matrix of shape (n, m)
         The data.
-    order, outlines, n_jobs
+    whole, order, outlines, row_labels, column_labels, n_jobs
         As for `reordered_matrix`.
     axes : sequence of 3 Axes, optional
         Where to draw; in a new figure by default.
@@ -122,23 +154,43 @@ def factorization(
     if A is None:
         raise InputError("The matrix is needed, beside its factorization: pass it as A.")
     subject = Subject.of(model, A)
+    strips = _strips(subject, row_labels, column_labels)
     data, rebuilt, errors = several_of(axes, 3, 11.5, 4.6)
-    view = _View.of(subject, order, data, n_jobs)
+    view = _View.of(subject, order, data, n_jobs, whole=whole, strips=strips)
     view.draw(data, "data", outlines=outlines)
     view.draw(rebuilt, "reconstruction", outlines=outlines)
     view.draw(errors, "errors", outlines=False)
-    grid = view.grid
-    wrong = int((grid.missed + grid.extra).sum())
-    for ax, title in (
-        (data, f"Data: {counted(int(grid.ones.sum()), 'one')}"),
-        (rebuilt, f"Reconstruction: {counted(subject.n_components, 'component')}"),
-        (errors, f"Errors: {counted(wrong, 'cell')}"),
-    ):
-        ax.set_title(title, loc="left", fontsize=TITLE)
     for ax in (rebuilt, errors):
         ax.set_ylabel("")
+    view.finish(data, rebuilt, errors)
     _explain(errors, view)
+    grid = view.grid
+    ones, wrong = int(grid.ones.sum()), int((grid.missed + grid.extra).sum())
+    # What is left out is covered by nothing, so that all of its ones are missed.
+    more = view.ones_left_out
+    for ax, what, texts in (
+        (data, "Data", _of_all(ones, ones + more, "one")),
+        (rebuilt, "Reconstruction", [counted(subject.n_components, "component")]),
+        (errors, "Errors", _of_all(wrong, wrong + more, "cell")),
+    ):
+        width = room(ax)[0]
+        candidates = [f"{what}: {text}" for text in texts]
+        fit = (each for each in candidates if text_width(each, TITLE) <= width)
+        ax.set_title(next(fit, what), loc="left", fontsize=TITLE)
     return data, rebuilt, errors
+
+
+def _strips(subject: Subject, rows: Any, columns: Any) -> list[Strip]:
+    """Return the strips that are asked for."""
+    n, m = subject.shape
+    wanted = [] if rows is None else [Strip.of(rows, n, "rows")]
+    return wanted if columns is None else [*wanted, Strip.of(columns, m, "columns")]
+
+
+def _of_all(shown: int, total: int, noun: str) -> list[str]:
+    """Say how many are shown, at length and in short."""
+    short = counted(shown, noun)
+    return [short] if shown == total else [f"{shown:,} of {counted(total, noun)}", short]
 
 
 def _explain(ax: Axes, view: _View) -> None:
@@ -157,17 +209,25 @@ def _explain(ax: Axes, view: _View) -> None:
     }
     if missing:
         counts["not known"] = (_MISSING, missing)
+    names = [f"{count:,} {what}" for what, (_, count) in counts.items()]
+    width, height = room(ax)
+    # All next to each other if there is room for them and their colours.
+    widths = [text_width(name, TICK) + 2.6 * TICK for name in names]
+    columns = len(names) if sum(widths) <= width else 2 if 2 * max(widths) <= width else 1
+    below = ax.xaxis.labelpad + 2.4 * LABEL
     ax.legend(
         handles=[Patch(color=colour) for colour, _ in counts.values()],
-        labels=[f"{count:,} {what}" for what, (_, count) in counts.items()],
+        labels=names,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.06),
-        ncols=2 if missing else 3,
+        bbox_to_anchor=(0.5, -below / max(height, 1)),
+        ncols=columns,
         frameon=False,
         fontsize=TICK,
         handlelength=1,
         handletextpad=0.4,
         columnspacing=1,
+        borderpad=0,
+        borderaxespad=0,
     )
 
 
@@ -176,27 +236,55 @@ class _View:
     """A factorization counted into the pixels of axes.
 
     Of each component it has where a run begins and ends among the rows and columns as they are
-    shown, see `_runs`; both the same where it has none.
+    shown, see `_runs`; both the same where it has none. A note says what is left out, and strips
+    are there with the colours of their bins.
     """
 
     grid: ErrorGrid
     row_runs: NDArray[np.int64]
     column_runs: NDArray[np.int64]
+    note: str
+    ones_left_out: int
+    strips: list[tuple[Strip, NDArray[np.int64]]]
 
     @classmethod
     def of(
-        cls, subject: Subject, order: BlockOrder | None, ax: Axes, n_jobs: int | None = None
+        cls,
+        subject: Subject,
+        order: BlockOrder | None,
+        ax: Axes,
+        n_jobs: int | None,
+        *,
+        whole: bool,
+        strips: list[Strip],
     ) -> _View:
         """Count into as many bins as the axes have pixels; without data, there are no ones."""
         A = subject.A
+        note = ""
         if order is None:
-            sums = [None if A is None else line_ones(A, axis) for axis in (0, 1)]
+            sums: list[Any] = [None if A is None else line_ones(A, axis) for axis in (0, 1)]
+            for strip in strips:
+                axis = 0 if strip.side == "rows" else 1
+                sums[axis] = strip.sums(sums[axis])
             order = block_order(subject.U, subject.V, row_sums=sums[0], column_sums=sums[1])
+            if not whole:
+                order, note = _of_members(subject, order)
         box = ax.get_window_extent()
         bins = max(1, int(_BINS * box.height)), max(1, int(_BINS * box.width))
         grid = error_grid(A, subject.U, subject.V, order, bins, n_jobs)
         rows, columns = subject.U[order.rows], subject.V.T[order.columns]
-        return cls(grid, _runs(rows, order.components), _runs(columns, order.components))
+        lines = {
+            "rows": (order.rows, grid.row_edges),
+            "columns": (order.columns, grid.column_edges),
+        }
+        return cls(
+            grid,
+            _runs(rows, order.components),
+            _runs(columns, order.components),
+            note,
+            A.ones - int(grid.ones.sum()) if note and A is not None else 0,
+            [(strip, strip.bins(*lines[strip.side])) for strip in strips],
+        )
 
     @property
     def full(self) -> float:
@@ -253,6 +341,22 @@ class _View:
         titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
         titled(ax, titles[what], counted(m, "column"), counted(n, "row"))
         ax.tick_params(labelsize=TICK - 1)
+        grid = self.grid
+        nothing = {
+            "data": (grid.ones, "The matrix has no ones."),
+            "reconstruction": (grid.covered, "No component covers anything."),
+            "errors": (grid.missed + grid.extra, "There are no errors."),
+        }[what]
+        if not nothing[0].any():
+            say(ax, nothing[1])
+
+    def finish(self, *axes: Axes) -> None:
+        """Draw the strips beside all axes, and write below the first what is left out."""
+        for ax in axes:
+            draw_strips(ax, self.strips, legend=ax is axes[-1])
+        if self.note:
+            note = wrapped(self.note, room(axes[0])[0], LABEL)
+            axes[0].set_xlabel(f"{axes[0].get_xlabel()}\n{note}")
 
     def _outline(self, ax: Axes, width: int, height: int) -> None:
         from matplotlib.collections import PolyCollection
@@ -267,6 +371,17 @@ class _View:
             PolyCollection(corners, facecolors="none", edgecolors=_OUTLINE, linewidths=0.9),
             autolim=False,
         )
+
+
+def _of_members(subject: Subject, order: BlockOrder) -> tuple[BlockOrder, str]:
+    """Leave out lines in no component where these are most of the matrix, and say how many."""
+    (n, m), inside = subject.shape, (subject.U.any(axis=1), subject.V.any(axis=0))
+    height, width = (int(each.sum()) for each in inside)
+    if not 0 < height * width < _MOST_WITHOUT * n * m:
+        return order, ""
+    rows, columns = order.rows[inside[0][order.rows]], order.columns[inside[1][order.columns]]
+    text = left_out_text(n - height, m - width, (n, m)).removesuffix(".")
+    return BlockOrder(rows, columns, order.components), f"{text} and not shown."
 
 
 def _rgb(colour: str) -> NDArray[np.float64]:

@@ -8,10 +8,13 @@ from functools import lru_cache
 
 from elbmf.utils.text import shortened
 
-__all__ = ["EMPTY", "shown_name"]
+__all__ = ["EMPTY", "name_within", "shown_name", "text_width", "wrapped"]
 
 EMPTY = "(empty)"
 """What stands for a name without any character."""
+
+# Characters between which a name is cut to the room that it has.
+_LEAST, _MOST = 4, 120
 
 # Accents upon accents would be drawn across the lines above and below.
 _PILED_MARKS = re.compile("([\u0300-\u036f\u20d0-\u20ff]{2})[\u0300-\u036f\u20d0-\u20ff]+")
@@ -46,6 +49,54 @@ def shown_name(name: object, most: int = 32) -> str:
     )
     drawn = "".join(map(_with_glyph, shortened(text, most))).strip()
     return drawn.replace("$", r"\$") or EMPTY
+
+
+def name_within(name: object, points: float, size: float) -> str:
+    """Return what to draw for a name, as much of it as there is room for.
+
+    Parameters
+    ----------
+    name : object
+        The name, see `shown_name`.
+    points : float
+        Room. A few characters are shown even where there is less.
+    size : float
+        Size of type, in points as well.
+    """
+    fits, too_many = _LEAST, _MOST + 1
+    if text_width(shown_name(name, _MOST), size) <= points:
+        return shown_name(name, _MOST)
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if text_width(shown_name(name, middle), size) <= points:
+            fits = middle
+        else:
+            too_many = middle
+    return shown_name(name, fits)
+
+
+def wrapped(text: str, points: float, size: float) -> str:
+    """Break a text of our own into lines that are no wider than some points."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= points:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def text_width(text: str, size: float) -> float:
+    """Return how many points wide a text is, as `shown_name` made it."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    plain = text.replace(r"\$", "$")
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        plain, FontProperties(size=size), ismath=False
+    )
+    # Pixels round letters up.
+    return 1.02 * float(width)
 
 
 def _with_glyph(character: str) -> str:

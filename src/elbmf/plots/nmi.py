@@ -60,6 +60,12 @@ def nmi_map(ax: Axes, nmi: ArrayLike, classes: Sequence[Any], components: Iterab
     components : iterable of int
         The number of the component in each column.
     """
-    heat_map(ax, np.asarray(nmi, dtype=np.float64), "normalized mutual information", values=False)
+    heat_map(
+        ax,
+        np.asarray(nmi, dtype=np.float64),
+        "normalized mutual information",
+        values=False,
+        nothing="No component tells anything about a label.",
+    )
     ticks_that_fit(ax, "y", [shown_name(each, 24) for each in classes])
     ticks_that_fit(ax, "x", [str(each) for each in components])

@@ -21,13 +21,15 @@ class Figure:
     function : str or callable
         What draws it and returns the axes: ``"module:function"``, imported when it is first used,
         or the function itself. It is called with the result and, by name, with those of ``A``
-        (the data), ``labels`` (of the rows), ``n_jobs``, ``ax`` and ``axes`` that it takes.
+        (the data), ``labels`` or ``row_labels`` (both of the rows), ``column_labels``, ``sets`` (of
+        columns), ``ignore_case`` and ``cut_at`` (how their names are compared), ``whole``,
+        ``n_jobs``, ``size``, ``ax`` and ``axes`` that it takes.
     summary : str
         What it shows, for the list of figures.
     data : {"unused", "used", "needed"}
         Whether it looks at the data, and whether it cannot be drawn without.
-    labels : bool
-        Whether it cannot be drawn without labels.
+    labels, sets : bool
+        Whether it cannot be drawn without labels, or without known sets.
     rows : bool
         Whether it shows rows, which the result of a stream does not keep.
     panels : int, optional
@@ -40,6 +42,7 @@ class Figure:
     summary: str
     data: Literal["unused", "used", "needed"] = "unused"
     labels: bool = False
+    sets: bool = False
     rows: bool = True
     panels: int | None = 1
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -95,6 +98,12 @@ FIGURES: dict[str, Figure] = {
     "map": Figure("elbmf.plots.maps:row_map", "rows in the plane, by component or --labels"),
     "labels": Figure(
         "elbmf.plots.nmi:result_label_nmi", "components and labels (nmi)", labels=True
+    ),
+    "enrichment": Figure(
+        "elbmf.plots.dots:result_enrichment",
+        "components and known --sets of columns",
+        sets=True,
+        rows=False,
     ),
     "stability": Figure(
         "elbmf.plots.stability:component_stability",

@@ -107,7 +107,13 @@ def consensus_map(model: Any, *, ax: Axes | None = None) -> Axes:
     known = _noted(model)
     ax = one_of(ax, 5.6, 4.6)
     shares = np.asarray(known.consensus, dtype=np.float64)
-    heat_map(ax, shares.reshape(len(shares), -1), "share of the runs together", values=False)
+    heat_map(
+        ax,
+        shares.reshape(len(shares), -1),
+        "share of the runs together",
+        values=False,
+        nothing="No rows are ever in a component together.",
+    )
     faint_frame(ax, ticks=False)
     company = "" if known.cophenetic is None else f", cophenetic correlation {known.cophenetic:.2f}"
     titled(ax, f"Consensus of {known.runs} runs{company}", "rows", "rows")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.analysis.labels import label_codes
 from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
@@ -17,7 +18,7 @@ from elbmf.io import SavedModel
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-__all__ = ["Subject", "history_of"]
+__all__ = ["Subject", "history_of", "label_classes"]
 
 Bools = NDArray[np.bool_]
 Names = Sequence[Any] | None
@@ -113,6 +114,31 @@ def _first_names(candidates: Sequence[Names], count: int, what: str) -> Names:
             f"{names!r:.40}, which are {len(names)}."
         )
     return names
+
+
+def label_classes(
+    labels: Sequence[Any], count: int, lines: str, argument: str = "labels"
+) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the names of distinct labels, and which of them each line has; -1 for none.
+
+    Parameters
+    ----------
+    labels : sequence
+        One for each line; unknown ones are None, NaN or empty.
+    count : int
+        Lines.
+    lines : str
+        What these are, rows or columns.
+    argument : str, default="labels"
+        What the labels are called by who hands them over.
+    """
+    if len(labels) != count:
+        raise InputError(
+            f"{argument} must be one for each of the {count} {lines}; got {len(labels)}."
+        )
+    # As values, for a series may be numbered by anything.
+    classes, codes = label_codes(np.asarray(labels, dtype=object))
+    return [str(each) for each in classes], codes
 
 
 def history_of(model: Any) -> Mapping[str, NDArray[Any]]:

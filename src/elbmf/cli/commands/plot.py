@@ -13,6 +13,7 @@ from elbmf.cli.flags.shared import (
     add_binarize,
     add_label_column,
     add_n_jobs,
+    add_name_matching,
     add_reader_options,
     add_result,
     at_least_one,
@@ -29,7 +30,8 @@ __all__ = ["EXAMPLES", "configure", "run"]
 EXAMPLES = """\
 examples:
   elbmf plot map result -o map.png           draw a picture of a saved result
-  elbmf plot factorization result -o result.png
+  elbmf plot factorization result -o result.png --labels patients.tsv
+  elbmf plot enrichment result -o sets.pdf --sets pathways.gmt
   elbmf plot columns result moved/data.csv -o components.pdf
   elbmf plot map result --labels patients.tsv --column cancer_type -o map.svg
   elbmf plot overlap result -o overlap.png --size 8x7 --dpi 200"""
@@ -55,6 +57,16 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--labels", metavar="FILE", help="names of rows and their labels")
     add_label_column(parser)
     parser.add_argument(
+        "--column-labels", metavar="FILE", help="names of columns and, second, their labels"
+    )
+    parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
+    add_name_matching(parser)
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="draw all of the matrix, even if most of it is in no component",
+    )
+    parser.add_argument(
         "--size", metavar="WxH", type=_size, help="width and height in inches, e.g. 8x5"
     )
     parser.add_argument(
@@ -70,19 +82,40 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read what the picture needs, draw."""
     from elbmf import plots
-    from elbmf.cli.results import labels_of_rows, load
+    from elbmf.cli.results import labels_of, labels_of_rows, load
     from elbmf.cli.writing import check_picture
+    from elbmf.io import read_gmt
 
     figure, path = FIGURES[args.kind], Path(args.output)
-    check_picture(path, *filter(None, (args.data, args.labels)))
+    check_picture(path, *filter(None, (args.data, args.labels, args.column_labels, args.sets)))
     if figure.labels and args.labels is None:
         raise InputError(
             f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
             "--labels FILE."
         )
+    if figure.sets and args.sets is None:
+        raise InputError(
+            f"the picture {args.kind!r} needs known sets of columns. Pass a GMT file with "
+            "--sets FILE."
+        )
     model, A = _with_data(load(args.result), figure, args, console)
     labels = None if args.labels is None else labels_of_rows(model, args, console)
-    given = {"A": A, "labels": labels, "n_jobs": args.n_jobs}
+    given = {
+        "A": A,
+        "labels": labels,
+        "row_labels": labels,
+        "whole": args.whole,
+        "ignore_case": args.ignore_case,
+        "cut_at": args.cut_at,
+        "n_jobs": args.n_jobs,
+        "size": args.size,
+    }
+    if args.column_labels is not None:
+        given["column_labels"] = labels_of(
+            "columns", model, args.result, args.column_labels, None, console
+        )
+    if args.sets is not None:
+        given["sets"] = read_gmt(args.sets)
     if args.size and figure.panels:
         axes = plots.new_figure(*args.size).subplots(1, figure.panels, squeeze=False)[0]
         given |= {"ax": axes[0], "axes": tuple(axes)}

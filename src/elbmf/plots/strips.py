@@ -1,0 +1,150 @@
+"""Strips of colours along the edges of a matrix, which tell labels of its rows or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elbmf.plots.canvas import figure_of
+from elbmf.plots.look import OKABE_ITO, TICK, beside, faint_frame, name_legend, room
+from elbmf.plots.names import shown_name, text_width
+from elbmf.plots.subject import label_classes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Strip", "draw_strips"]
+
+_OTHER, _NONE = "#B0B0B0", "#FFFFFF"
+
+# Points from the matrix to a strip, and across it.
+_GAP, _THICK = 3.0, 7.0
+
+# Points between lines of the legend, and what an entry takes beside its text.
+_LINE, _BESIDE = 1.4 * TICK, 22.0
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Labels of rows or columns, in colours.
+
+    Parameters
+    ----------
+    side : {"rows", "columns"}
+    entries : list of (str, str)
+        Names and colours of the legend: the most frequent labels in the order of their names, then
+        what all others have, and those that are not known.
+    looks : ndarray of int64
+        Which entry each line has.
+    """
+
+    side: Literal["rows", "columns"]
+    entries: list[tuple[str, str]]
+    looks: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, labels: Sequence[Any], count: int, side: Literal["rows", "columns"]) -> Strip:
+        """Give the labels of all rows, or columns, their colours."""
+        names, codes = label_classes(labels, count, side, f"{side.removesuffix('s')}_labels")
+        sizes = np.bincount(codes[codes >= 0], minlength=len(names))
+        # One of several takes the colour of the others, if there are too many.
+        most = len(OKABE_ITO)
+        kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
+        entries = [
+            (shown_name(names[each], 24), colour)
+            for each, colour in zip(kept, OKABE_ITO, strict=False)
+        ]
+        look_of = np.full(len(names) + 1, len(entries))
+        look_of[kept] = np.arange(len(kept))
+        if len(names) > len(kept):
+            entries.append((f"{len(names) - len(kept)} others", _OTHER))
+        look_of[-1] = len(entries)
+        if (codes < 0).any():
+            entries.append(("not known", _NONE))
+        return cls(side, entries, look_of[codes])
+
+    def sums(self, ones: NDArray[np.int64] | None) -> NDArray[np.float64]:
+        """Return what puts lines of the same label next to each other, those of most ones first."""
+        first = -self.looks.astype(np.float64)
+        return first if ones is None else first + ones / (1.0 + ones.max(initial=0))
+
+    def bins(self, places: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the entry that most lines of each bin have."""
+        R, L = len(edges) - 1, max(len(self.entries), 1)
+        of_bin = np.repeat(np.arange(R), np.diff(edges))
+        counts = np.bincount(of_bin * L + self.looks[places], minlength=R * L)
+        return counts.reshape(R, L).argmax(axis=1)
+
+
+def draw_strips(
+    ax: Axes, strips: Sequence[tuple[Strip, NDArray[np.int64]]], *, legend: bool
+) -> None:
+    """Draw strips to the right of a matrix and below it, and their legend to the right of both.
+
+    Parameters
+    ----------
+    ax : Axes
+        That of the matrix.
+    strips : sequence of (Strip, ndarray)
+        And the entry of each of their bins.
+    legend : bool
+        Whether there is a legend.
+    """
+    from matplotlib.colors import to_rgb
+
+    for strip, bins in strips:
+        by_row = strip.side == "rows"
+        narrow = beside(ax, _GAP, _THICK, below=not by_row)
+        colours = np.array([to_rgb(colour) for _, colour in strip.entries]).reshape(-1, 3)
+        picture = colours[bins][:, None] if by_row else colours[bins][None]
+        if picture.size:
+            narrow.imshow(picture, aspect="auto", interpolation="nearest")
+        narrow.set_gid(f"{strip.side} strip")
+        faint_frame(narrow, ticks=False)
+        if not by_row:
+            ax.xaxis.labelpad += _GAP + _THICK
+    if legend and strips:
+        _legend(ax, [strip for strip, _ in strips])
+
+
+def _legend(ax: Axes, strips: list[Strip]) -> None:
+    """Write what colours mean; in a figure without a layout, the axes make room for it."""
+    from matplotlib.patches import Patch
+
+    entries: list[tuple[str, str | None]] = []
+    for strip in strips:
+        # Which of both a label is of is said where there are both.
+        entries += [(strip.side, None)] if len(strips) > 1 else []
+        entries += strip.entries
+    width, height = room(ax)
+    columns = max(1, int(np.ceil(len(entries) * _LINE / max(height, 1))))
+    wide = columns * (max(text_width(name, TICK) for name, _ in entries) + _BESIDE)
+    away = 2 * _GAP + _THICK if strips[0].side == "rows" else _GAP
+    if figure_of(ax).get_layout_engine() is None:
+        box = ax.get_position()
+        share = min(0.5, (wide + away) / max(width, 1))
+        ax.set_position((box.x0, box.y0, box.width * (1 - share), box.height))
+    legend = ax.child_axes[-1].legend(
+        [
+            Patch(facecolor=colour or "none", edgecolor="0.75" if colour else "none", linewidth=0.5)
+            for _, colour in entries
+        ],
+        [str(at) for at in range(len(entries))],
+        loc="upper left",
+        bbox_to_anchor=(1 + away / max(room(ax)[0], 1), 1),
+        bbox_transform=ax.transAxes,
+        ncols=columns,
+        frameon=False,
+        fontsize=TICK,
+        handlelength=1,
+        handletextpad=0.4,
+        labelspacing=0.35,
+        borderaxespad=0,
+        borderpad=0,
+        columnspacing=1,
+    )
+    name_legend(legend, [name for name, _ in entries])
