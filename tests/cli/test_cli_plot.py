@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -20,7 +21,9 @@ def labels(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> None:
+    Path("sets.gmt").write_text("fruit\t-\tapple\tpear\nother\t-\tplum\tnut\n")
     flags = ["--labels", labels] if FIGURES[kind].labels else []
+    flags += ["--sets", "sets.gmt"] if FIGURES[kind].sets else []
     if kind in ("stability", "consensus"):
         model = "stable"
         assert elbmf("stability", "tiles.csv", "-k", 2, "--runs", 1, "-o", model).code == 0
@@ -28,6 +31,41 @@ def test_each_kind_is_drawn(elbmf: Any, model: str, labels: str, kind: str) -> N
     assert (result.code, result.out) == (0, "")
     assert "Saved to picture.png" in result.err
     assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_matrix_with_labels_of_rows_and_columns(elbmf: Any, model: str, labels: str) -> None:
+    Path("fruit.tsv").write_text("name\tfamily\napple\trose\npear\trose\nfig\tmulberry\n")
+    flags = ["--labels", labels, "--column-labels", "fruit.tsv"]
+    result = elbmf("plot", "data", model, "-o", "p.svg", *flags)
+    assert result.code == 0
+    assert "fruit.tsv: 2 columns without a label" in result.err
+    drawn = Path("p.svg").read_text()
+    assert 'id="rows strip"' in drawn
+    assert 'id="columns strip"' in drawn
+    Path("fruit.tsv").write_text("name\tfamily\nApple\trose\n")
+    elbmf("plot", "data", model, "-o", "q.svg", *flags[2:]).assert_error(
+        "none of the 5 columns of model has a label in the column 'family'",
+        "Columns are called 'apple', 'pear', 'plum', those of the table 'Apple'",
+    )
+
+
+def test_the_whole_of_a_matrix(elbmf: Any) -> None:
+    lines = ["1,1,0,0,0,0", *["0,0,0,0,0,0"] * 5]
+    Path("few.csv").write_text("\n".join([",".join("abcdef"), lines[0], *lines]))
+    assert elbmf("fit", "few.csv", "-k", 1, "--seed", 0, "-o", "few").code == 0
+    for flags in ([], ["--whole"]):
+        assert elbmf("plot", "data", "few", "-o", "p.svg", *flags).code == 0
+        assert ("not shown" in Path("p.svg").read_text()) is not bool(flags)
+
+
+def test_a_tall_figure_has_its_panels_below_each_other(elbmf: Any, model: str) -> None:
+    from matplotlib.image import imread
+
+    size = ["--size", "2x6", "--dpi", 40]
+    assert elbmf("plot", "factorization", model, "-o", "p.png", *size).code == 0
+    picture = imread("p.png")[:, :, :3]
+    # Each third of the height has some of what is drawn in black.
+    assert [bool((third < 0.3).any()) for third in np.array_split(picture, 3)] == [True] * 3
 
 
 @pytest.mark.parametrize("kind", ["factorization", "columns"])
@@ -53,6 +91,7 @@ def test_a_map_by_a_column_of_labels(elbmf: Any, model: str, labels: str) -> Non
     [
         (["spiral", "model", "-o", "p.png"], ["spiral", "factorization", "overlap"]),
         (["labels", "model", "-o", "p.png"], ["needs labels", "--labels FILE"]),
+        (["enrichment", "model", "-o", "p.png"], ["needs known sets", "--sets FILE"]),
         (["map", "model", "-o", "p.xyz"], ["p.xyz", ".png", ".svg"]),
         (["map", "nowhere", "-o", "p.png"], ["nowhere"]),
         (["map", "model", "-o", "p.png", "--size", "big"], ["8x5", "'big'"]),

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from scipy import sparse
 
 from elbmf import plots
+from elbmf.analysis.enrichment import Enrichment
 from elbmf.analysis.labels import component_labels
 from elbmf.comparison import Result
 from elbmf.io import SavedModel
@@ -77,30 +78,71 @@ def _labels(U):
     return np.array(["one", "two", "three", ""])[(2 * U[:, 0] + U[:, 1]).astype(int)].tolist()
 
 
-def _figure(width=5, height=4):
+def _figure(width=5, height=4, bottom=0.16):
     """A figure whose layout does not depend on how large letters are."""
     figure = Figure((width, height))
-    figure.subplots_adjust(left=0.14, right=0.8, bottom=0.16, top=0.88, hspace=0.5, wspace=0.3)
+    figure.subplots_adjust(left=0.14, right=0.8, bottom=bottom, top=0.88, hspace=0.5, wspace=0.3)
     return figure
 
 
-def _axes(*shape, size=(5, 4)):
-    return _figure(*size).subplots(*shape)
+def _axes(*shape, size=(5, 4), bottom=0.16):
+    return _figure(*size, bottom).subplots(*shape)
 
 
 def _matrix(what):
     A, U, V = factors()
-    return plots.reordered_matrix((U, V), A, what=what, ax=_axes())
+    return plots.reordered_matrix((U, V), A, what=what, ax=_axes(bottom=0.22))
 
 
 def _factorization():
     A, U, V = factors()
-    return plots.factorization((U, V), A, axes=_axes(1, 3, size=(8, 3.5)))
+    return plots.factorization((U, V), A, axes=_axes(1, 3, size=(8, 3.5), bottom=0.26))
+
+
+def _strips():
+    """Of a matrix most of which is in no component; the axes make room for the legend."""
+    _, U, V = factors(n=30, m=20, k=3)
+    U, V = np.r_[U, np.zeros((40, 3), bool)], np.c_[V, np.zeros((3, 10), bool)]
+    A = (U.astype(int) @ V > 0) ^ (np.random.default_rng(0).random((70, 30)) < 0.03)
+    labels = [*_labels(U[:30]), *["four"] * 40]
+    places = np.array(["left", "right"])[np.arange(30) // 15]
+    return plots.factorization(
+        (U, V),
+        A,
+        row_labels=labels,
+        column_labels=places,
+        axes=_axes(1, 3, size=(8, 3.5), bottom=0.36),
+    )
+
+
+def _enrichment():
+    found = [
+        Enrichment(
+            component=component,
+            set=f"set {at}",
+            description="",
+            overlap=1 + at * component % 7,
+            set_size=8,
+            component_size=20,
+            background=100,
+            expected=1.6,
+            fold_enrichment=1.0,
+            p=0.0,
+            adjusted_p=10.0**-log,
+            log10_p=-log - 1.0,
+            log10_adjusted_p=-log,
+            genes=[],
+        )
+        for component in range(4)
+        for at in range(6)
+        if (log := (at * 5 + component * 3) % 11) > 2
+    ]
+    return plots.enrichment(found, most=2, ax=_axes())
 
 
 def _aggregated():
     A, U, V = factors(1, 600, 800, 8, noise=0.01)
-    return plots.reordered_matrix((U, V), A, what="errors", ax=_axes(size=(3, 2.4)))
+    return plots.reordered_matrix((U, V), A, what="errors", ax=_axes(size=(3, 2.4), bottom=0.3))
 
 
 def _lists(side, **names):
@@ -154,6 +196,8 @@ CASES = {
     "matrix-errors": lambda: _matrix("errors"),
     "matrix-aggregated": _aggregated,
     "factorization": _factorization,
+    "factorization-labels": _strips,
+    "enrichment": _enrichment,
     "lists-columns": lambda: _lists("columns"),
     "lists-rows-hostile": lambda: _lists("rows", row_names=[*HOSTILE * 5][:60]),
     "overlap-cells": lambda: _overlap(5, "cells"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,10 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
     else:
         values = data.values if isinstance(data, LabelledMatrix) else data
     if isinstance(model, BooleanFactorizer):
-        return model._read(values, None, reset=False)
+        with warnings.catch_warnings():
+            # An array is looked at as the rows of the fit were: it is the array of their frame.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            return model._read(values, None, reset=False)
     if not isinstance(model, SavedModel):
         return BooleanMatrix.from_array(values)
     how = model.binarizer()

@@ -12,7 +12,7 @@ from elbmf.analysis.enrichment import enrichment as enrichment_of
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
 from elbmf.plots.heat import ticks_that_fit
-from elbmf.plots.look import TICK, beside, faint_frame, room, say, titled
+from elbmf.plots.look import TICK, faint_frame, right_of, room, say, titled
 from elbmf.plots.names import name_within
 from elbmf.plots.subject import Subject
 
@@ -69,9 +69,7 @@ def enrichment(
     known = list(found)
     shown = sorted({each.component for each in known}) if components is None else list(components)
     place = {component: at for at, component in enumerate(shown)}
-    sure = [
-        each for each in known if each.component in place and each.adjusted_p <= max_adjusted_p
-    ]
+    sure = [each for each in known if each.component in place and each.adjusted_p <= max_adjusted_p]
     sure.sort(key=lambda each: (place[each.component], each.log10_adjusted_p, each.log10_p))
     names: dict[str, int] = {}
     for component in shown:
@@ -143,14 +141,14 @@ def _draw(ax: Axes, dots: list[Enrichment], x: list[int], y: list[int]) -> None:
         linewidths=0.4,
     )
     # Below each other, as narrow as can be: what sizes mean, and what colours mean.
-    narrow = beside(ax, 10, 8, 0.4)
+    narrow = ax.inset_axes((10, 0, 8, 0.4), transform=right_of(ax))
     bar = ax.figure.colorbar(points, cax=narrow)
     bar.outline.set_visible(False)
     narrow.set_title("−log10 of\nadjusted p", loc="left", fontsize=TICK)
     narrow.tick_params(labelsize=TICK)
     greatest = _round_share(float(shares.max()))
     steps = [greatest, greatest / 2, greatest / 4]
-    mark = {
+    mark: dict[str, Any] = {
         "linestyle": "none",
         "marker": "o",
         "markerfacecolor": "0.75",
@@ -177,7 +175,8 @@ def _draw(ax: Axes, dots: list[Enrichment], x: list[int], y: list[int]) -> None:
     across = min(width / abs(np.diff(ax.get_xlim())[0]), height / abs(np.diff(ax.get_ylim())[0]))
     full = min(_MOST_AREA, np.pi / 4 * (_FILLED * across) ** 2)
     points.set_sizes(np.maximum(full * shares / greatest, _LEAST_AREA))
-    for handle, step in zip(legend.legend_handles, steps, strict=True):
+    handles: list[Any] = [*legend.legend_handles]
+    for handle, step in zip(handles, steps, strict=True):
         area = max(full * step / greatest, _LEAST_AREA)
         handle.set_markersize(2 * np.sqrt(area / np.pi))
 

@@ -12,7 +12,7 @@ from elbmf.analysis import best_first, line_ones, support
 from elbmf.errors import InputError
 from elbmf.plots.canvas import figure_of, several_of
 from elbmf.plots.look import FAINT, INK, OKABE_ITO, TICK, faint_frame, rooms, titled
-from elbmf.plots.names import name_within, text_width
+from elbmf.plots.names import name_within, text_width, wrapped
 from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ _BAR, _OUTSIDE = "#BBD9EC", OKABE_ITO[1]
 _MOST_PANELS, _COLUMNS = 12, 4
 _PANEL_WIDTH, _LINE_HEIGHT, _HEAD, _FOOT = 2.8, 0.19, 0.42, 0.32
 
+# Inches of a panel that is no narrower than it need be.
+_LEAST_WIDTH = 1.7
+
 # Points that a share takes when it is written, and between what stands next to each other.
-_SHARE, _GAP = 22.0, 3.0
+_SHARE, _GAP = 25.0, 3.0
 
 
 def component_lists(
@@ -89,7 +92,8 @@ def component_lists(
     _check_components(components, subject.n_components)
     members = subject.V.T if side == "columns" else subject.U
     in_all, shares_of = _fits(subject, members, side, components, n_jobs)
-    columns = min(_COLUMNS, len(components))
+    across = _COLUMNS if size is None else max(1, int(size[0] / _LEAST_WIDTH))
+    columns = min(_COLUMNS, across, len(components))
     rows = -(-len(components) // max(columns, 1))
     sizes = members[:, list(components)].sum(axis=0)
     # One line more where there is something left to say; panels next to each other are as high.
@@ -106,9 +110,10 @@ def component_lists(
     )
     if axes is None:
         figure = figure_of(drawn)
-        caption = _caption(subject, side, len(components))
-        between = "; " if columns > 2 else "\n"
-        figure.supxlabel(between.join(caption), fontsize=TICK, color=FAINT)
+        caption = wrapped(
+            "; ".join(_caption(subject, side, len(components))), 68 * figure.get_figwidth(), TICK
+        )
+        figure.supxlabel(caption, fontsize=TICK, color=FAINT)
     axis = 1 if side == "columns" else 0
     for ax, component in zip(drawn, components, strict=True):
         height, width = subject.U[:, component].sum(), subject.V[component].sum()
@@ -173,9 +178,7 @@ def _fits(
     kept = list(components)
     found = support(subject.A, subject.U[:, kept], subject.V[kept], n_jobs)
     axis = 1 if side == "columns" else 0
-    counts, sizes = (
-        (found.columns, found.row_sizes) if axis else (found.rows, found.column_sizes)
-    )
+    counts, sizes = (found.columns, found.row_sizes) if axis else (found.rows, found.column_sizes)
     ones = line_ones(subject.A, axis)
 
     def shares(at: int) -> NDArray[np.float64]:
@@ -208,9 +211,7 @@ def _list(
         right = 1 - (len(values) - 1 - at) * _SHARE / points
         for place, share in enumerate(each):
             text = f"{share:.0%}"
-            ax.text(
-                right, place, text, va="center", ha="right", fontsize=TICK - 1, color=colour
-            )
+            ax.text(right, place, text, va="center", ha="right", fontsize=TICK - 1, color=colour)
     for place, name in enumerate(names):
         # A share of few digits leaves more of its column.
         spare = _SHARE - text_width(f"{values[0][place]:.0%}", TICK - 1) if values else 0.0

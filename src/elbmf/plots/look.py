@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elbmf.plots.canvas import figure_of
 from elbmf.plots.names import wrapped
@@ -11,6 +12,7 @@ from elbmf.plots.names import wrapped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
+    from matplotlib.transforms import Transform
 
 __all__ = [
     "CLASS_COLOURS",
@@ -21,11 +23,12 @@ __all__ = [
     "OKABE_ITO",
     "TICK",
     "TITLE",
-    "beside",
+    "below",
     "faint_frame",
     "grouped_digits",
     "name_legend",
     "plain_axes",
+    "right_of",
     "room",
     "rooms",
     "say",
@@ -92,29 +95,35 @@ def rooms(axes: Sequence[Axes]) -> list[tuple[float, float]]:
     figure = figure_of(axes)
     engine = figure.get_layout_engine()
     if engine is not None:
-        engine.execute(figure)
+        with warnings.catch_warnings():
+            # Where a figure is too small for what is in it, that is told when it is drawn.
+            warnings.simplefilter("ignore", UserWarning)
+            engine.execute(figure)
     scale = 72 / figure.dpi
     boxes = [ax.get_window_extent() for ax in axes]
     return [(box.width * scale, box.height * scale) for box in boxes]
 
 
-def beside(
-    ax: Axes, gap: float, thick: float, length: float = 1.0, *, below: bool = False
-) -> Axes:
-    """Return narrow axes to the right of others or below, as far away and as thick in points.
+def right_of(ax: Axes) -> Transform:
+    """Return places beside axes: points from their right edge, and shares of their height."""
+    from matplotlib.transforms import blended_transform_factory
 
-    They begin at the lower left corner, and their length is a share of that of the others.
-    """
-    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+    return blended_transform_factory(_points_from(ax, 1, 0), ax.transAxes)
 
-    near, across = gap / 72, thick / 72
-    inches = ax.figure.dpi_scale_trans
-    if below:
-        edge = inches + ScaledTranslation(0, 0, ax.transAxes)
-        place = blended_transform_factory(ax.transAxes, edge)
-        return ax.inset_axes((0, -near - across, length, across), transform=place)
-    place = blended_transform_factory(inches + ScaledTranslation(1, 0, ax.transAxes), ax.transAxes)
-    return ax.inset_axes((near, 0, across, length), transform=place)
+
+def below(ax: Axes) -> Transform:
+    """Return places below axes: shares of their width, and points upwards from their lower edge."""
+    from matplotlib.transforms import blended_transform_factory
+
+    return blended_transform_factory(ax.transAxes, _points_from(ax, 0, 0))
+
+
+def _points_from(ax: Axes, x: float, y: float) -> Transform:
+    from matplotlib.transforms import Affine2D, ScaledTranslation
+
+    corner: Any = ax.transAxes
+    points = Affine2D().scale(1 / 72) + ax.figure.dpi_scale_trans
+    return points + ScaledTranslation(x, y, corner)
 
 
 def say(ax: Axes, text: str, *, at: float = 0.5) -> None:
@@ -133,7 +142,7 @@ def say(ax: Axes, text: str, *, at: float = 0.5) -> None:
 
 
 def name_legend(legend: Legend, names: list[str]) -> None:
-    """Write names as they are shown into a legend, which would leave out those that begin with _."""
+    """Write names into a legend: it would itself leave out those that begin with _."""
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(name)
 

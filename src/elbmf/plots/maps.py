@@ -193,17 +193,18 @@ def _leave_room(
 ) -> None:
     """Let the largest bubble end within the axes, wherever it is, and left of the legend."""
     radius = np.sqrt(area / np.pi)
-    for places, length, limit, beyond in (
-        (layout.places[:, 0], size[0], ax.set_xlim, taken),
-        (layout.places[:, 1], size[1], ax.set_ylim, 0.0),
-    ):
+    corners = []
+    for places, length, beyond in zip(layout.places.T, size, (taken, 0.0), strict=True):
         side = min(0.25, radius / max(length, 1) + 0.05)
         low, high = (places.min(), places.max()) if places.size else (0.0, 0.0)
         if high <= low:
             low, high = low - 0.5, high + 0.5
         unit = (high - low) / (1 - 2 * side - beyond)
-        # Not for good: an equal scale of both directions widens one of them.
-        limit(low - side * unit, high + (side + beyond) * unit, auto=True)
+        corners.append((low - side * unit, high + (side + beyond) * unit))
+    # An equal scale of both directions widens one of them, and takes from none what is data.
+    ax.update_datalim(np.transpose(corners))
+    ax.set_xlim(corners[0], auto=True)
+    ax.set_ylim(corners[1], auto=True)
 
 
 def _rings(

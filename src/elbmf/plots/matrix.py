@@ -20,7 +20,7 @@ from elbmf.analysis import (
 )
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of, several_of
-from elbmf.plots.look import FAINT, LABEL, OKABE_ITO, TICK, TITLE, room, say, titled
+from elbmf.plots.look import FAINT, LABEL, OKABE_ITO, TICK, TITLE, below, room, say, titled
 from elbmf.plots.names import text_width, wrapped
 from elbmf.plots.strips import Strip, draw_strips
 from elbmf.plots.subject import Subject
@@ -118,7 +118,9 @@ def reordered_matrix(
     ax = one_of(ax, 5.6, 4.8)
     view = _View.of(subject, order, ax, n_jobs, whole=whole, strips=strips)
     view.draw(ax, what, outlines=outlines)
-    view.finish(ax)
+    view.finish({what: ax})
+    if what == "errors":
+        _explain(ax, view)
     return ax
 
 
@@ -162,7 +164,7 @@ def factorization(
     view.draw(errors, "errors", outlines=False)
     for ax in (rebuilt, errors):
         ax.set_ylabel("")
-    view.finish(data, rebuilt, errors)
+    view.finish({"data": data, "reconstruction": rebuilt, "errors": errors})
     _explain(errors, view)
     grid = view.grid
     ones, wrong = int(grid.ones.sum()), int((grid.missed + grid.extra).sum())
@@ -210,16 +212,17 @@ def _explain(ax: Axes, view: _View) -> None:
     if missing:
         counts["not known"] = (_MISSING, missing)
     names = [f"{count:,} {what}" for what, (_, count) in counts.items()]
-    width, height = room(ax)
-    # All next to each other if there is room for them and their colours.
+    width = room(ax)[0]
+    # All next to each other if there is room for them and their colours. Two may stand out a bit.
     widths = [text_width(name, TICK) + 2.6 * TICK for name in names]
-    columns = len(names) if sum(widths) <= width else 2 if 2 * max(widths) <= width else 1
-    below = ax.xaxis.labelpad + 2.4 * LABEL
+    columns = len(names) if sum(widths) <= width else 2 if max(widths) <= 0.85 * width else 1
+    lines = 1 + ax.get_xlabel().count("\n")
     ax.legend(
         handles=[Patch(color=colour) for colour, _ in counts.values()],
         labels=names,
         loc="upper center",
-        bbox_to_anchor=(0.5, -below / max(height, 1)),
+        bbox_to_anchor=(0.5, -ax.xaxis.labelpad - (0.9 + 1.3 * lines) * LABEL),
+        bbox_transform=below(ax),
         ncols=columns,
         frameon=False,
         fontsize=TICK,
@@ -324,11 +327,11 @@ class _View:
         n, m = int(self.grid.row_edges[-1]), int(self.grid.column_edges[-1])
         width, height = max(m, 1), max(n, 1)
         ax.imshow(self.pixels(what), **_PICTURE, extent=(0, width, height, 0))
-        for blocks, axis, room, length in (
+        for blocks, axis, pixels, length in (
             (self.row_runs, ax.yaxis, ax.get_window_extent().height, height),
             (self.column_runs, ax.xaxis, ax.get_window_extent().width, width),
         ):
-            apart = _POINTS_APART * ax.figure.dpi / 72 / max(room, 1) * length
+            apart = _POINTS_APART * ax.figure.dpi / 72 / max(pixels, 1) * length
             numbered = _apart(blocks, apart)
             axis.set_ticks([blocks[each].mean() for each in numbered], [f"{e}" for e in numbered])
         ax.xaxis.tick_top()
@@ -341,22 +344,25 @@ class _View:
         titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
         titled(ax, titles[what], counted(m, "column"), counted(n, "row"))
         ax.tick_params(labelsize=TICK - 1)
-        grid = self.grid
-        nothing = {
-            "data": (grid.ones, "The matrix has no ones."),
-            "reconstruction": (grid.covered, "No component covers anything."),
-            "errors": (grid.missed + grid.extra, "There are no errors."),
-        }[what]
-        if not nothing[0].any():
-            say(ax, nothing[1])
 
-    def finish(self, *axes: Axes) -> None:
+    def finish(self, drawn: dict[What, Axes]) -> None:
         """Draw the strips beside all axes, and write below the first what is left out."""
+        axes = list(drawn.values())
         for ax in axes:
             draw_strips(ax, self.strips, legend=ax is axes[-1])
         if self.note:
             note = wrapped(self.note, room(axes[0])[0], LABEL)
             axes[0].set_xlabel(f"{axes[0].get_xlabel()}\n{note}")
+        grid = self.grid
+        parts: dict[What, tuple[NDArray[np.int64], str]] = {
+            "data": (grid.ones, "The matrix has no ones."),
+            "reconstruction": (grid.covered, "No component covers anything."),
+            "errors": (grid.missed + grid.extra, "There are no errors."),
+        }
+        for what, ax in drawn.items():
+            counts, nothing = parts[what]
+            if not counts.any():
+                say(ax, nothing)
 
     def _outline(self, ax: Axes, width: int, height: int) -> None:
         from matplotlib.collections import PolyCollection
@@ -375,11 +381,12 @@ class _View:
 
 def _of_members(subject: Subject, order: BlockOrder) -> tuple[BlockOrder, str]:
     """Leave out lines in no component where these are most of the matrix, and say how many."""
-    (n, m), inside = subject.shape, (subject.U.any(axis=1), subject.V.any(axis=0))
-    height, width = (int(each.sum()) for each in inside)
+    n, m = subject.shape
+    rows = order.rows[subject.U[order.rows].any(axis=1)]
+    columns = order.columns[subject.V.T[order.columns].any(axis=1)]
+    height, width = len(rows), len(columns)
     if not 0 < height * width < _MOST_WITHOUT * n * m:
         return order, ""
-    rows, columns = order.rows[inside[0][order.rows]], order.columns[inside[1][order.columns]]
     text = left_out_text(n - height, m - width, (n, m)).removesuffix(".")
     return BlockOrder(rows, columns, order.components), f"{text} and not shown."
 

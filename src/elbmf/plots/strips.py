@@ -10,8 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.plots.canvas import figure_of
-from elbmf.plots.look import OKABE_ITO, TICK, beside, faint_frame, name_legend, room
-from elbmf.plots.names import shown_name, text_width
+from elbmf.plots.look import (
+    OKABE_ITO,
+    TICK,
+    below,
+    faint_frame,
+    name_legend,
+    right_of,
+    room,
+)
+from elbmf.plots.names import name_within, text_width
 from elbmf.plots.subject import label_classes
 
 if TYPE_CHECKING:
@@ -24,8 +32,9 @@ _OTHER, _NONE = "#B0B0B0", "#FFFFFF"
 # Points from the matrix to a strip, and across it.
 _GAP, _THICK = 3.0, 7.0
 
-# Points between lines of the legend, and what an entry takes beside its text.
-_LINE, _BESIDE = 1.4 * TICK, 22.0
+# Points between lines of the legend, what an entry takes beside its text, and the share of the
+# matrix' width that the legend takes at most.
+_LINE, _BESIDE, _LEGEND = 1.4 * TICK, 22.0, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +63,7 @@ class Strip:
         # One of several takes the colour of the others, if there are too many.
         most = len(OKABE_ITO)
         kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
-        entries = [
-            (shown_name(names[each], 24), colour)
-            for each, colour in zip(kept, OKABE_ITO, strict=False)
-        ]
+        entries = [(names[at], colour) for at, colour in zip(kept, OKABE_ITO, strict=False)]
         look_of = np.full(len(names) + 1, len(entries))
         look_of[kept] = np.arange(len(kept))
         if len(names) > len(kept):
@@ -98,7 +104,10 @@ def draw_strips(
 
     for strip, bins in strips:
         by_row = strip.side == "rows"
-        narrow = beside(ax, _GAP, _THICK, below=not by_row)
+        if by_row:
+            narrow = ax.inset_axes((_GAP, 0, _THICK, 1), transform=right_of(ax))
+        else:
+            narrow = ax.inset_axes((0, -_GAP - _THICK, 1, _THICK), transform=below(ax))
         colours = np.array([to_rgb(colour) for _, colour in strip.entries]).reshape(-1, 3)
         picture = colours[bins][:, None] if by_row else colours[bins][None]
         if picture.size:
@@ -108,10 +117,10 @@ def draw_strips(
         if not by_row:
             ax.xaxis.labelpad += _GAP + _THICK
     if legend and strips:
-        _legend(ax, [strip for strip, _ in strips])
+        _legend(ax, narrow, [strip for strip, _ in strips])
 
 
-def _legend(ax: Axes, strips: list[Strip]) -> None:
+def _legend(ax: Axes, narrow: Axes, strips: list[Strip]) -> None:
     """Write what colours mean; in a figure without a layout, the axes make room for it."""
     from matplotlib.patches import Patch
 
@@ -122,21 +131,23 @@ def _legend(ax: Axes, strips: list[Strip]) -> None:
         entries += strip.entries
     width, height = room(ax)
     columns = max(1, int(np.ceil(len(entries) * _LINE / max(height, 1))))
-    wide = columns * (max(text_width(name, TICK) for name, _ in entries) + _BESIDE)
     away = 2 * _GAP + _THICK if strips[0].side == "rows" else _GAP
+    widest = max((_LEGEND * width - away) / columns - _BESIDE, 5 * TICK)
+    names = [name_within(name, min(widest, 16 * TICK), TICK) for name, _ in entries]
+    wide = away + columns * (max(text_width(name, TICK) for name in names) + _BESIDE)
     if figure_of(ax).get_layout_engine() is None:
         box = ax.get_position()
-        share = min(0.5, (wide + away) / max(width, 1))
+        share = min(0.6, wide / max(width, 1))
         ax.set_position((box.x0, box.y0, box.width * (1 - share), box.height))
-    legend = ax.child_axes[-1].legend(
+    legend = narrow.legend(
         [
             Patch(facecolor=colour or "none", edgecolor="0.75" if colour else "none", linewidth=0.5)
             for _, colour in entries
         ],
         [str(at) for at in range(len(entries))],
         loc="upper left",
-        bbox_to_anchor=(1 + away / max(room(ax)[0], 1), 1),
-        bbox_transform=ax.transAxes,
+        bbox_to_anchor=(away, 1),
+        bbox_transform=right_of(ax),
         ncols=columns,
         frameon=False,
         fontsize=TICK,
@@ -147,4 +158,4 @@ def _legend(ax: Axes, strips: list[Strip]) -> None:
         borderpad=0,
         columnspacing=1,
     )
-    name_legend(legend, [name for name, _ in entries])
+    name_legend(legend, names)

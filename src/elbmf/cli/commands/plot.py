@@ -117,7 +117,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.sets is not None:
         given["sets"] = read_gmt(args.sets)
     if args.size and figure.panels:
-        axes = plots.new_figure(*args.size).subplots(1, figure.panels, squeeze=False)[0]
+        wide = args.size[0] >= args.size[1]
+        shape = (1, figure.panels) if wide else (figure.panels, 1)
+        axes = plots.new_figure(*args.size).subplots(*shape, squeeze=False).ravel()
         given |= {"ax": axes[0], "axes": tuple(axes)}
     drawn = figure.draw(model, **given)
     if args.size:
