@@ -14,7 +14,7 @@ from elbmf.io import LabelledMatrix
 from elbmf.plots import save
 from elbmf.report import write_report
 
-_MODULES = ("pictures.method", "pictures.rivals")
+_MODULES = ("pictures.method", "pictures.rivals", "pictures.printed")
 
 
 def draw(app: Any) -> None:

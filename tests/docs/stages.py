@@ -203,7 +203,7 @@ STAGES = {
         noisy_and_clean, words={"20": "2 --runs 2 --effort 0"}, python={"runs=5": "runs=2"}
     ),
     "docs/report.md": Stage(two_groups, words={"20": "2"}, python={"=20": "=5, max_iter=50"}),
-    "docs/plots.md": Stage(python={"max_iter=50": "max_iter=50, effort=0"}),
+    "docs/plots.md": Stage(two_groups, python={"max_iter=50": "max_iter=50, effort=0"}),
     "docs/parameters.md": Stage(noisy_and_clean),
     "docs/method.md": Stage(),
     "docs/extending/regularizer.md": Stage(two_groups),

@@ -70,9 +70,9 @@ def _commands(text):
 
 
 def _pictures():
-    from pictures import method, rivals
+    from pictures import method, printed, rivals
 
-    return {*method.PICTURES, *rivals.PICTURES}
+    return {*method.PICTURES, *printed.PICTURES, *rivals.PICTURES}
 
 
 def _anchors(text):

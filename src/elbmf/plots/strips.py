@@ -132,7 +132,7 @@ def _legend(ax: Axes, narrow: Axes, strips: list[Strip]) -> None:
     width, height = room(ax)
     columns = max(1, int(np.ceil(len(entries) * _LINE / max(height, 1))))
     away = 2 * _GAP + _THICK if strips[0].side == "rows" else _GAP
-    widest = max((_LEGEND * width - away) / columns - _BESIDE, 5 * TICK)
+    widest = max((_LEGEND * width - away) / columns - _BESIDE, 5.5 * TICK)
     names = [name_within(name, min(widest, 16 * TICK), TICK) for name, _ in entries]
     wide = away + columns * (max(text_width(name, TICK) for name in names) + _BESIDE)
     if figure_of(ax).get_layout_engine() is None:
