@@ -78,25 +78,25 @@ def _labels(U):
     return np.array(["one", "two", "three", ""])[(2 * U[:, 0] + U[:, 1]).astype(int)].tolist()
 
 
-def _figure(width=5, height=4, bottom=0.16):
+def _figure(width=5, height=4):
     """A figure whose layout does not depend on how large letters are."""
     figure = Figure((width, height))
-    figure.subplots_adjust(left=0.14, right=0.8, bottom=bottom, top=0.88, hspace=0.5, wspace=0.3)
+    figure.subplots_adjust(left=0.14, right=0.8, bottom=0.16, top=0.88, hspace=0.5, wspace=0.3)
     return figure
 
 
-def _axes(*shape, size=(5, 4), bottom=0.16):
-    return _figure(*size, bottom).subplots(*shape)
+def _axes(*shape, size=(5, 4)):
+    return _figure(*size).subplots(*shape)
 
 
 def _matrix(what):
     A, U, V = factors()
-    return plots.reordered_matrix((U, V), A, what=what, ax=_axes(bottom=0.22))
+    return plots.reordered_matrix((U, V), A, what=what, ax=_axes())
 
 
 def _factorization():
     A, U, V = factors()
-    return plots.factorization((U, V), A, axes=_axes(1, 3, size=(8, 3.5), bottom=0.26))
+    return plots.factorization((U, V), A, axes=_axes(1, 3, size=(8, 3.5)))
 
 
 def _strips():
@@ -111,7 +111,7 @@ def _strips():
         A,
         row_labels=labels,
         column_labels=places,
-        axes=_axes(1, 3, size=(8, 3.5), bottom=0.36),
+        axes=_axes(1, 3, size=(8, 3.5)),
     )
 
 
@@ -142,7 +142,7 @@ def _enrichment():
 
 def _aggregated():
     A, U, V = factors(1, 600, 800, 8, noise=0.01)
-    return plots.reordered_matrix((U, V), A, what="errors", ax=_axes(size=(3, 2.4), bottom=0.3))
+    return plots.reordered_matrix((U, V), A, what="errors", ax=_axes(size=(3, 2.4)))
 
 
 def _lists(side, **names):

@@ -205,6 +205,20 @@ def test_legends_of_strips_stay_in_the_figure(size, layout):
     assert ax.get_window_extent().width > 20
 
 
+@pytest.mark.parametrize("what", ["data", "errors"])
+def test_what_stands_below_a_matrix_is_in_a_figure_without_layout(what):
+    A, U, V = _sparse()
+    figure = plots.new_figure(4, 3)
+    figure.set_layout_engine(None)
+    ax = plots.reordered_matrix(
+        (U, V), A, what=what, column_labels=["a"] * 30, ax=figure.subplots()
+    )
+    _drawn(figure)
+    assert ax.xaxis.label.get_window_extent().y0 >= 0
+    if what == "errors":
+        assert ax.get_legend().get_window_extent().y0 >= 0
+
+
 # Lists
 
 
@@ -216,7 +230,12 @@ def test_names_are_as_long_as_there_is_room():
         assert set(names[:-1]) <= set(barcodes)
     for size in ((9, 5), (3.5, 12)):
         axes = plots.component_lists(
-            (U, V), A, side="rows", row_names=[f"{each} {'W' * 90}" for each in barcodes], size=size
+            (U, V),
+            A,
+            side="rows",
+            components=[1, 2],
+            row_names=[f"{each} {'W' * 90}" for each in barcodes],
+            size=size,
         )
         _drawn(axes)
         for ax in axes:

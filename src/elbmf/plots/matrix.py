@@ -19,7 +19,7 @@ from elbmf.analysis import (
     runs,
 )
 from elbmf.errors import InputError
-from elbmf.plots.canvas import one_of, several_of
+from elbmf.plots.canvas import figure_of, one_of, several_of
 from elbmf.plots.look import FAINT, LABEL, OKABE_ITO, TICK, TITLE, below, room, say, titled
 from elbmf.plots.names import text_width, wrapped
 from elbmf.plots.strips import Strip, draw_strips
@@ -119,8 +119,7 @@ def reordered_matrix(
     view = _View.of(subject, order, ax, n_jobs, whole=whole, strips=strips)
     view.draw(ax, what, outlines=outlines)
     view.finish({what: ax})
-    if what == "errors":
-        _explain(ax, view)
+    _leave_room_below([ax], _explain(ax, view) if what == "errors" else 0)
     return ax
 
 
@@ -165,7 +164,7 @@ def factorization(
     for ax in (rebuilt, errors):
         ax.set_ylabel("")
     view.finish({"data": data, "reconstruction": rebuilt, "errors": errors})
-    _explain(errors, view)
+    _leave_room_below([data, rebuilt, errors], _explain(errors, view))
     grid = view.grid
     ones, wrong = int(grid.ones.sum()), int((grid.missed + grid.extra).sum())
     # What is left out is covered by nothing, so that all of its ones are missed.
@@ -195,8 +194,22 @@ def _of_all(shown: int, total: int, noun: str) -> list[str]:
     return [short] if shown == total else [f"{shown:,} of {counted(total, noun)}", short]
 
 
-def _explain(ax: Axes, view: _View) -> None:
-    """Say what the colours of errors are, and how many cells have them."""
+def _leave_room_below(axes: Sequence[Axes], legend_lines: int) -> None:
+    """Raise axes of a figure without a layout, as far as what stands below them needs."""
+    figure = figure_of(axes)
+    if figure.get_layout_engine() is not None:
+        return
+    lines = max(1 + ax.get_xlabel().count("\n") for ax in axes)
+    points = axes[0].xaxis.labelpad + 1.3 * LABEL * (lines + 1) + 1.5 * TICK * legend_lines
+    for ax in axes:
+        box = ax.get_position()
+        more = min(points / (72 * figure.get_figheight()) - box.y0, box.height / 2)
+        if more > 0:
+            ax.set_position((box.x0, box.y0 + more, box.width, box.height - more))
+
+
+def _explain(ax: Axes, view: _View) -> int:
+    """Say what the colours of errors are, and how many cells have them; return lines of that."""
     from matplotlib.patches import Patch
 
     grid = view.grid
@@ -232,6 +245,7 @@ def _explain(ax: Axes, view: _View) -> None:
         borderpad=0,
         borderaxespad=0,
     )
+    return -(-len(names) // columns)
 
 
 @dataclass(frozen=True, eq=False)
