@@ -6,14 +6,14 @@ from html import escape
 from typing import Any, get_args
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from elbmf.analysis import left_out_text
 from elbmf.boolean.metrics import measures_of
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer
-from elbmf.estimators.reading import matrix_of, read_matrix
-from elbmf.estimators.saving import saved_model
+from elbmf.estimators.saving import fitted_data, margins_of, saved_model
 from elbmf.io.described import Side, described, members
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -45,10 +45,10 @@ def members_frame(estimator: BooleanFactorizer, side: Side, X: Any, missing: Any
     model, A = _with_data(estimator, X, missing)
     table = members(model, side, A)
     if A is not None:
-        weighed = model.margins(A, n_jobs=estimator._threads)
-        of_members = weighed.columns.T if side == "columns" else weighed.rows
-        places, components = table["place"], table["component"]
-        table["margin"] = np.asarray(of_members.tocsr()[places, components]).ravel()
+        weighed = margins_of(estimator, model, A)
+        if weighed is not None:
+            of_components = weighed.columns if side == "columns" else weighed.rows.T
+            table["margin"] = _entries(of_components.tocsr(), table["component"], table["place"])
     return pandas.DataFrame(table)
 
 
@@ -62,10 +62,13 @@ def _with_data(
         )
     if X is None:
         return saved_model(estimator), None
-    A = matrix_of(estimator, X)
-    if missing is not None:
-        A = read_matrix(A, missing=missing)
+    A = fitted_data(estimator, X, missing)
     return saved_model(estimator, A), A
+
+
+def _entries(matrix: sparse.csr_array, rows: Any, columns: Any) -> Any:
+    # Of no entries at all, scipy makes another sparse array.
+    return np.asarray(matrix[rows, columns]).ravel() if len(rows) else np.empty(0)
 
 
 def html(estimator: BooleanFactorizer, parameters: str) -> str:
@@ -84,10 +87,14 @@ def html(estimator: BooleanFactorizer, parameters: str) -> str:
     held, used = estimator.membership_.any(axis=1), estimator.components_.any(axis=0)
     loose = left_out_text(int((~held).sum()), int((~used).sum()), (rows, columns))
     found = described(model)
-    body = "".join(map(_row, found[:_MOST_COMPONENTS]))
     with_bits = bool(found) and "bits_saved" in found[0]
-    titles = ["component", "rows", "columns", *(["bits saved"] if with_bits else [])]
-    head = "".join(_cell("th", title) for title in titles) + _cell("th", "column names", "left")
+    with_doubts = any(one["doubts"] for one in found[:_MOST_COMPONENTS])
+    texts = ["column names", *(["doubts"] if with_doubts else [])]
+    head = "".join(
+        _cell("th", title, "left" if title in texts else "right")
+        for title in ("component", "rows", "columns", *(["bits saved"] * with_bits), *texts)
+    )
+    body = "".join(_row(one, doubts=with_doubts) for one in found[:_MOST_COMPONENTS])
     left = k - _MOST_COMPONENTS
     more = (
         f"<p>… and {counted(left, 'more component')}: components_frame().</p>" if left > 0 else ""
@@ -99,14 +106,16 @@ def html(estimator: BooleanFactorizer, parameters: str) -> str:
     )
 
 
-def _row(one: dict[str, Any]) -> str:
+def _row(one: dict[str, Any], *, doubts: bool) -> str:
     names = one["column_names"]
     shown = ", ".join(escape(shortened(name, _LONGEST_NAME)) for name in names[:_MOST_NAMES])
     left = len(names) - _MOST_NAMES
     figures = [number(one[name]) for name in ("component", "rows", "columns")]
     if "bits_saved" in one:
         figures.append(number(round(one["bits_saved"])))
-    texts = [f"{shown} … {number(left)} more" if left > 0 else shown, "; ".join(one["doubts"])]
+    texts = [f"{shown} … {number(left)} more" if left > 0 else shown]
+    if doubts:
+        texts.append(", ".join(one["doubts"]))
     numbers = "".join(_cell("td", each) for each in figures)
     return f"<tr>{numbers}{''.join(_cell('td', each, 'left') for each in texts)}</tr>"
 

@@ -33,9 +33,18 @@ from elbmf.io.model_info import (
 )
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.protocol import Matrix
+from elbmf.search.margins import Margins
 from elbmf.utils.machine import versions
 
-__all__ = ["data_notes", "noted_parameters", "rank_notes", "save", "saved_model"]
+__all__ = [
+    "data_notes",
+    "fitted_data",
+    "margins_of",
+    "noted_parameters",
+    "rank_notes",
+    "save",
+    "saved_model",
+]
 
 # Of these, the first is of no use to anyone else; the others say where a fit is kept meanwhile.
 _UNNOTED = ("callback", "verbose", "checkpoint", "checkpoint_every")
@@ -163,13 +172,34 @@ def save(
             f" is a transformer of your own, {type(how).__name__}, which a folder of plain data "
             "cannot hold. Binarize the data before, and fit the method to that.",
         )
-    A = None if X is None else matrix_of(estimator, X)
-    if A is not None:
-        A = BooleanMatrix.from_array(A, missing=missing)
-        _check_is_of(estimator, A)
+    A = None if X is None else fitted_data(estimator, X, missing)
     model = saved_model(estimator, A)
-    found = None if A is None or not tsv else model.margins(A, n_jobs=estimator._threads)
+    found = None if A is None or not tsv else margins_of(estimator, model, A)
     save_model(directory, model, overwrite=overwrite, tsv=tsv, margins=found)
+
+
+def fitted_data(estimator: BooleanFactorizer, X: Any, missing: Any = None) -> BooleanMatrix:
+    """Read what an estimator was fitted to.
+
+    Raises
+    ------
+    InputError
+        If it is something else.
+    """
+    A = BooleanMatrix.from_array(matrix_of(estimator, X), missing=missing)
+    _check_is_of(estimator, A)
+    return A
+
+
+def margins_of(estimator: BooleanFactorizer, model: SavedModel, A: BooleanMatrix) -> Margins | None:
+    """Return how firmly members belong; None where the fit had weights that are not known."""
+    lines = getattr(estimator, "line_weights_", None)
+    if lines is None and _was_weighted(estimator):
+        return None
+    of_rows, of_columns = (None, None) if lines is None else lines.given
+    return model.margins(
+        A, sample_weight=of_rows, feature_weight=of_columns, n_jobs=estimator._threads
+    )
 
 
 def _check_is_of(estimator: BooleanFactorizer, A: BooleanMatrix) -> None:
