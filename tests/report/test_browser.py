@@ -5,6 +5,7 @@ from browsing import Keys
 from documents import document, factors
 from example import COLUMNS, LABELS, ROWS, A, K, M, N, U, V, full
 
+from elbmf.report import WrittenReport
 from elbmf.report.page import render
 from elbmf.utils.text import percent
 
@@ -216,3 +217,26 @@ def test_costs_are_not_called_wrong_cells(browser):
         made["recipe"]["parameters"] = {"extra_weight": weight}
         browser.open_page(render(made))
         assert f"{title} each stage" in browser.texts("#made h3")
+
+
+def test_within_a_notebook_its_addresses_are_its_own(browser, page, tmp_path):
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    notebook = tmp_path / "notebook.html"
+    shown = WrittenReport(tmp_path / "report.html")._repr_html_()
+    notebook.write_text(f"<!doctype html><title>A notebook</title>{shown}", encoding="utf-8")
+    browser.size(1280, 900)
+    browser.driver.get(notebook.as_uri())
+    browser.driver.switch_to.frame(browser.one("iframe"))
+    try:
+        browser.until("return 'ready' in document.documentElement.dataset")
+        browser.one("#sentences a").click()
+        browser.until("return document.getElementById('detail').dataset.shown")
+        browser.press(Keys.ESCAPE)
+        browser.until("return !document.getElementById('detail').dataset.shown")
+        browser.one('nav a[href="#components"]').click()
+        assert browser.run("return location.href") == "about:srcdoc#components"
+        assert browser.one("#components-table").is_displayed()
+    finally:
+        browser.driver.switch_to.default_content()
+    assert browser.driver.title == "A notebook"
+    assert browser.logs()[0] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,54 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figure_of", "new_figure", "one_of", "save", "several_of", "suffixes"]
+__all__ = [
+    "Panels",
+    "Png",
+    "figure_of",
+    "new_figure",
+    "one_of",
+    "png_of",
+    "save",
+    "several_of",
+    "suffixes",
+]
+
+# In a notebook: how many pixels of the page an inch takes, and how many the picture has for it, so
+# that it is sharp on fine screens.
+_SHOWN_DPI, _DRAWN_DPI = 85, 170
+
+Png = tuple[bytes, dict[str, Any]]
+"""A picture for a notebook, and how wide to show it."""
+
+
+class Panels(tuple["Axes", ...]):
+    """The axes of a figure of several panels, a tuple that a notebook shows as that figure."""
+
+    def _repr_png_(self) -> Png | None:
+        # Axes that the user has made are the user's to show, and pyplot does so by itself.
+        draws = getattr(figure_of(self), "_repr_png_", None) if self else None
+        return None if draws is None else draws()
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, independent of pyplot and of any display."""
-    figures = optional_module("matplotlib.figure", extra="plots", purpose="drawing pictures")
-    figure: Figure = figures.Figure(figsize=(width, height), layout="constrained")
+    """Return an empty figure of a size in inches, independent of pyplot and of any display.
+
+    A notebook shows it, or any axes of it, where a cell ends with it.
+    """
+    optional_module("matplotlib.figure", extra="plots", purpose="drawing pictures")
+    from elbmf.plots.shown import PictureFigure
+
+    figure: Figure = PictureFigure(figsize=(width, height), layout="constrained")
     return figure
+
+
+def png_of(figure: Figure) -> Png | None:
+    """Return what a notebook shows of a figure; nothing of one that nobody has drawn on."""
+    if not figure.get_axes():
+        return None
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=_DRAWN_DPI)
+    return stream.getvalue(), {"width": round(_SHOWN_DPI * figure.get_size_inches()[0])}
 
 
 def one_of(ax: Axes | None, width: float, height: float) -> Axes:
@@ -39,14 +80,14 @@ def several_of(
     rows: int = 1,
     columns: int | None = None,
     **options: Any,
-) -> tuple[Axes, ...]:
+) -> Panels:
     """Return the axes that are given, if they are as many, or those of a new figure.
 
     Its size is in inches, and its axes lie in one row unless rows and columns are given; those
     beyond ``count`` stay empty. Options are those of ``Figure.subplots``.
     """
     if axes is not None:
-        given = tuple(np.ravel(axes))
+        given = Panels(np.ravel(axes))
         if len(given) != count:
             raise InputError(f"axes must be {count} axes, in the order of the panels; got {given}.")
         return given
@@ -55,7 +96,7 @@ def several_of(
     made = figure.subplots(rows, count if columns is None else columns, squeeze=False, **options)
     for unused in made.ravel()[count:]:
         unused.set_axis_off()
-    return tuple(made.ravel()[:count])
+    return Panels(made.ravel()[:count])
 
 
 def figure_of(drawn: Figure | Axes | Sequence[Axes]) -> Figure:

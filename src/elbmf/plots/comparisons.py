@@ -25,7 +25,7 @@ _LOSS, _TIME = OKABE_ITO[0], OKABE_ITO[4]
 _WORST_LOSS = 1.1
 
 
-def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Axes]:
+def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, ...]:
     """Draw the relative loss and the time of methods, the least loss on top.
 
     Parameters
@@ -43,7 +43,7 @@ def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Ax
     if not order:
         raise InputError("There is no method to draw.")
     height = 1 + 0.32 * max(len(order), 2)
-    losses, times = several_of(axes, 2, 7.6, height, sharey=True, width_ratios=[1.2, 1])
+    panels = losses, times = several_of(axes, 2, 7.6, height, sharey=True, width_ratios=[1.2, 1])
     at = np.arange(len(order))
     greatest = max((each.relative_loss or 0.0 for each in order), default=0.0)
     edge = min(_WORST_LOSS, 1.08 * greatest) if greatest > 0 else 1.0
@@ -88,7 +88,7 @@ def comparison(results: Iterable[Result], *, axes: Any = None) -> tuple[Axes, Ax
     titled(losses, "Relative loss", "† ended by the time limit" if any(stopped) else "")
     titled(times, "Time", "seconds, log scale")
     losses.tick_params(axis="y", labelsize=TICK + 1)
-    return losses, times
+    return panels
 
 
 def _bar(ax: Axes, place: int, value: float, colour: str, text: str) -> None:

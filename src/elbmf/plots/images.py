@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elbmf.errors import InputError
-from elbmf.plots.canvas import new_figure
+from elbmf.plots.canvas import Panels, new_figure
 from elbmf.plots.look import TITLE, faint_frame
 from elbmf.plots.names import shown_name
 
@@ -69,4 +69,4 @@ def image_bands(
             axis.imshow(image, cmap="Greys", vmin=0, vmax=1.15, interpolation="nearest")
             faint_frame(axis, ticks=False)
         drawn.extend(axes[: len(stack)])
-    return tuple(drawn)
+    return Panels(drawn)

@@ -134,7 +134,7 @@ def factorization(
     column_labels: Sequence[Any] | None = None,
     n_jobs: int | None = None,
     axes: Any = None,
-) -> tuple[Axes, Axes, Axes]:
+) -> tuple[Axes, ...]:
     """Draw a matrix beside its reconstruction and the errors, in the same order.
 
     Parameters
@@ -156,7 +156,7 @@ def factorization(
         raise InputError("The matrix is needed, beside its factorization: pass it as A.")
     subject = Subject.of(model, A)
     strips = _strips(subject, row_labels, column_labels)
-    data, rebuilt, errors = several_of(axes, 3, 11.5, 4.6)
+    panels = data, rebuilt, errors = several_of(axes, 3, 11.5, 4.6)
     view = _View.of(subject, order, data, n_jobs, whole=whole, strips=strips)
     view.draw(data, "data", outlines=outlines)
     view.draw(rebuilt, "reconstruction", outlines=outlines)
@@ -178,7 +178,7 @@ def factorization(
         candidates = [f"{what}: {text}" for text in texts]
         fit = (each for each in candidates if text_width(each, TITLE) <= width)
         ax.set_title(next(fit, what), loc="left", fontsize=TITLE)
-    return data, rebuilt, errors
+    return panels
 
 
 def _strips(subject: Subject, rows: Any, columns: Any) -> list[Strip]:

@@ -6,5 +6,6 @@
 
 from elbmf.report.known import KnownLabels, KnownSets
 from elbmf.report.writing import write_report
+from elbmf.report.written import WrittenReport
 
-__all__ = ["KnownLabels", "KnownSets", "write_report"]
+__all__ = ["KnownLabels", "KnownSets", "WrittenReport", "write_report"]

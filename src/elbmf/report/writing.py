@@ -13,6 +13,7 @@ from elbmf.io.files import replacing
 from elbmf.report.content import MOST_BYTES, Content
 from elbmf.report.inputs import ReportSubject, subject_of
 from elbmf.report.known import KnownLabels, KnownSets
+from elbmf.report.written import WrittenReport
 
 __all__ = ["MOST_PAGE_BYTES", "write_report", "write_subject"]
 
@@ -29,7 +30,7 @@ def write_report(
     sets: KnownSets | Sequence[NamedSet] | None = None,
     title: str | None = None,
     n_jobs: int | None = None,
-) -> None:
+) -> WrittenReport:
     """Write a page about a factorization: one file for a browser, that needs no network.
 
     Parameters
@@ -51,6 +52,12 @@ def write_report(
     n_jobs : int, optional
         Threads. All cores by default.
 
+    Returns
+    -------
+    WrittenReport
+        The file, which is a path like any other. A notebook shows the page where a cell ends with
+        it; ``.open()`` opens it in a browser.
+
     Raises
     ------
     InputError
@@ -64,7 +71,9 @@ def write_report(
     >>> A = make_tiles((60, 50), 3, height=(15, 20), noise=0.05, random_state=0).A
     >>> model = ELBMF(n_components=3, random_state=0).fit(A)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(f"{folder}/report.html", model, A)
+    ...     report = write_report(f"{folder}/report.html", model, A)
+    ...     report.path.name
+    'report.html'
     """
     if labels is not None and not isinstance(labels, KnownLabels):
         name = getattr(labels, "name", None)  # of a column of a data frame
@@ -73,6 +82,7 @@ def write_report(
         sets = KnownSets(sets)
     subject = subject_of(model, A, n_jobs)
     write_subject(path, subject, labels=labels, sets=sets, title=title, n_jobs=n_jobs)
+    return WrittenReport(Path(path))
 
 
 def write_subject(
