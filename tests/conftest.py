@@ -31,6 +31,7 @@ NEEDS = {
     "cluster": ("test-cluster", ["dask", "distributed"]),
     "docs": ("test-all", ["sphinx", "dask", "torch", "anndata"]),
     "formats": ("test-formats", ["anndata", "h5py", "polars", "pyarrow"]),
+    "home": ("test-home", ["ipykernel", "nbclient", "nbformat"]),
     "torch": ("test-torch", ["torch"]),
 }
 
@@ -85,6 +86,16 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def slow_compiler(monkeypatch):
+    """A clock that takes each compilation for one that has gone on for long."""
+    from elbmf.kernels import compiling
+
+    monkeypatch.setattr(compiling, "_SECONDS_IN_SILENCE", -1.0)
+    monkeypatch.setattr(compiling, "_SECONDS_BETWEEN_LINES", 0.0)
+    return compiling._CompileClock()
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -16,7 +16,6 @@ from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
-from elbmf.kernels.compiling import _tell
 from elbmf.relaxation.palm import State
 from terminals import Terminal
 from waiting import PATIENCE, wait_until
@@ -218,12 +217,29 @@ def test_neither_compiling_nor_the_first_epoch_count_for_the_time_left(monkeypat
 
 
 @pytest.mark.parametrize("watched", [True, False])
-def test_compiling_is_told_where_progress_is(monkeypatch: Any, capsys: Any, watched: bool) -> None:
+def test_compiling_is_told_where_progress_is(
+    slow_compiler: Any, monkeypatch: Any, capsys: Any, watched: bool
+) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
     with Console().listening():
-        _tell("compiling kernels, once: about 20 s")
+        slow_compiler.on_start(None)
         shown = capsys.readouterr().err
-    assert shown == ("\rcompiling kernels, once: about 20 s\x1b[K" if watched else "")
+        slow_compiler.on_end(None)
+    text = "compiling kernels, once on this machine: 0 s so far"
+    assert shown == (f"\r{text}\x1b[K" if watched else "")
+
+
+def test_compiling_is_in_the_log_once_where_that_is_shown(
+    slow_compiler: Any, monkeypatch: Any, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Console(verbosity=1).listening():
+        for _ in range(2):
+            slow_compiler.on_start(None)
+            slow_compiler.on_end(None)
+    told = capsys.readouterr().err
+    assert told.startswith("elbmf.kernels.compiling: compiling kernels, once on this machine")
+    assert told.count("\n") == 1
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:

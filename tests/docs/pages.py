@@ -7,6 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
+NOTEBOOK = "docs/notebook.md"
+"""The page whose blocks are cells, which `test_notebook` runs in a kernel."""
+
 # What the build makes beside the pages.
 _MADE = {"_build", "_pictures", "gallery"}
 

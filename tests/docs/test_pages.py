@@ -4,7 +4,7 @@ import sys
 from contextlib import ExitStack
 
 import pytest
-from pages import ROOT, blocks, pages
+from pages import NOTEBOOK, ROOT, blocks, pages
 from running import Runner
 from stages import STAGES, registries_restored
 
@@ -14,7 +14,7 @@ PAGES = {
     name: [block for block in blocks(path.read_text("utf-8")) if not block.is_directive]
     for name, path in pages().items()
 }
-WITH_BLOCKS = sorted(name for name, found in PAGES.items() if found)
+WITH_BLOCKS = sorted(name for name, found in PAGES.items() if found and name != NOTEBOOK)
 
 
 def test_every_page_with_blocks_has_a_stage_and_no_other():

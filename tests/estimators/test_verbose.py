@@ -68,6 +68,25 @@ def test_on_a_terminal_the_line_is_gone_in_the_end(monkeypatch: Any) -> None:
     assert "\n" not in shown
 
 
+def test_the_line_says_that_kernels_are_compiled(slow_compiler: Any, monkeypatch: Any) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+
+    def compile_something(_: Any) -> None:
+        slow_compiler.on_start(None)
+        slow_compiler.on_end(None)
+
+    ELBMF(3, verbose=True, callback=compile_something, **QUICK).fit(A)
+    lines = terminal.getvalue().split("\r")
+    told = [line for line in lines if "compiling kernels, once on this machine" in line]
+    assert len(told) > 2
+    assert all(line.endswith(" s so far\x1b[K") for line in told)
+    assert "\n" not in terminal.getvalue()
+    slow_compiler.on_start(None)
+    slow_compiler.on_end(None)
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
 def test_the_line_is_gone_after_an_error_too(monkeypatch: Any) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)

@@ -5,10 +5,11 @@ import logging
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any
 
 from elbmf.errors import DoubtfulComponentWarning
+from elbmf.utils.screen import compiling_shown
 
 __all__ = ["Console"]
 
@@ -81,11 +82,10 @@ class Console:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Show warnings as plain lines and, when verbose, what the library logs."""
-        # Without -v only that kernels are compiled, where the progress is.
-        logger = logging.getLogger("elbmf" if self.verbosity else "elbmf.kernels.compiling")
+        logger = logging.getLogger("elbmf")
         handler = _LogHandler(self)
         level = logger.level
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._compiling_shown():
             # The user's own data and parameters, not the inner life of the packages below.
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
@@ -93,14 +93,21 @@ class Console:
             # The table of components says that.
             warnings.simplefilter("ignore", DoubtfulComponentWarning)
             warnings.showwarning = self._show_warning
-            logger.addHandler(handler)
-            logger.setLevel(logging.INFO if self.verbosity <= 1 else logging.DEBUG)
+            if self.verbosity:
+                logger.addHandler(handler)
+                logger.setLevel(logging.INFO if self.verbosity <= 1 else logging.DEBUG)
             try:
                 yield
             finally:
                 logger.removeHandler(handler)
                 logger.setLevel(level)
                 self.status("")
+
+    def _compiling_shown(self) -> AbstractContextManager[None]:
+        """Tell where the progress is that kernels are compiled, unless that is in the log."""
+        if self.verbosity:
+            return nullcontext()
+        return compiling_shown(self.status if self.shows_progress else lambda _: None)
 
     def _show_warning(self, message: Warning | str, *_: Any, **__: Any) -> None:
         self.warn(" ".join(str(message).split()))
@@ -114,7 +121,4 @@ class _LogHandler(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self._console.verbosity:
-            self._console.note(f"{record.name}: {record.getMessage()}")
-        elif self._console.shows_progress:
-            self._console.status(record.getMessage())
+        self._console.note(f"{record.name}: {record.getMessage()}")

@@ -10,7 +10,7 @@ from elbmf.kernels.compiling import compiling_seconds
 from elbmf.ranks.path import RankProgress
 from elbmf.relaxation.palm import State
 from elbmf.utils.progress import FitProgress
-from elbmf.utils.screen import Screen
+from elbmf.utils.screen import Screen, compiling_shown
 from elbmf.utils.text import number, times
 
 __all__ = ["ProgressLine", "Watched", "on_screen"]
@@ -167,7 +167,8 @@ def on_screen(verbose: bool | int, line: type[T], ones: int, **options: Any) -> 
         return
     screen = Screen()
     try:
-        yield line(screen, ones, **options)
+        with compiling_shown(screen.status):
+            yield line(screen, ones, **options)
     finally:
         screen.status("")
 

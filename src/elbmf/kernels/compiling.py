@@ -34,6 +34,10 @@ __all__ = [
 
 _LOG = logging.getLogger(__name__)
 
+# For lines that keep changing, while there are any, again and again: `elbmf.utils.screen` shows it.
+_LINES = logging.getLogger(f"{__name__}.lines")
+_LINES.propagate = False
+_LINES.setLevel(logging.INFO)
 
 # Kernels import one another by the module that has them, so that this finds them all.
 _IMPORT = re.compile(r"^from (elbmf\.(?:\w+\.)*kernels\.\w+) import ", re.MULTILINE)
@@ -147,7 +151,7 @@ def call_at(typing_context: Any, address: Any, arguments: Any) -> Any:
 
 
 class _CompileClock(event.Listener):
-    """Adds up how long kernels are compiled, and says once that they are."""
+    """Adds up how long kernels are compiled, and says that they are."""
 
     def __init__(self) -> None:
         self._before = 0.0
@@ -155,6 +159,7 @@ class _CompileClock(event.Listener):
         self._depth = 0
         self._collects = False
         self._told = False
+        self._next = _SECONDS_IN_SILENCE
 
     @property
     def seconds(self) -> float:
@@ -171,9 +176,14 @@ class _CompileClock(event.Listener):
             self._collects = gc.isenabled()
             gc.disable()
         self._depth += 1
-        if self.seconds > _SECONDS_IN_SILENCE and not self._told:
+        seconds = self.seconds
+        if seconds > self._next:
+            self._next = seconds + _SECONDS_BETWEEN_LINES
+            if _LINES.handlers:
+                _LINES.info(f"{_COMPILING}: {seconds:.0f} s so far")
+            elif not self._told:
+                _tell(f"{_COMPILING}, usually in less than a minute")
             self._told = True
-            _tell("compiling kernels, once: about 20 s")
 
     def on_end(self, event: Any) -> None:
         """Take note of a function that is compiled."""
@@ -184,8 +194,12 @@ class _CompileClock(event.Listener):
                 gc.enable()
 
 
+_COMPILING = "compiling kernels, once on this machine"
+
 # Less than this is not worth mentioning.
 _SECONDS_IN_SILENCE = 1.0
+
+_SECONDS_BETWEEN_LINES = 1.0
 
 
 def _tell(text: str) -> None:

@@ -8,7 +8,9 @@ One rule for all of them:
 - ``ax`` is where to draw: axes of yours, or None for a new figure of a sensible size that depends
   neither on pyplot nor on a display. Figures of several panels take ``axes``, a sequence of as many
   as they return; `image_bands` takes a ``figure``.
-- The axes are returned, one or a tuple of them. `figure_of` gives their figure, `save` writes it.
+- The axes are returned, one or a tuple of them. `figure_of` gives their figure, `save` writes it. A
+  notebook shows it where a cell ends with them, with or without pyplot: those of a new figure by
+  themselves, and axes of yours as whoever made them does.
 
 Names may be anything: they are drawn as text in one line, shortened where they are long. Nothing
 here makes an array of the size of the matrix: large ones are counted into pixels.

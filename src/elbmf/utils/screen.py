@@ -1,14 +1,42 @@
 """Where Python shows a line that keeps changing: in a notebook, on a terminal, or in a log."""
 
+import logging
+import shutil
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["Screen"]
+__all__ = ["Screen", "compiling_shown"]
 
 # Notebooks redraw a line slowly; a log, where none is redrawn, is to stay short.
 _SECONDS_IN_NOTEBOOK = 0.25
 _SECONDS_IN_LOG = 10.0
+
+
+@contextmanager
+def compiling_shown(status: Callable[[str], None]) -> Iterator[None]:
+    """Show in a line that keeps changing when kernels are being compiled, and how long already."""
+    # By its name, as what compiles takes long to import.
+    logger = logging.getLogger("elbmf.kernels.compiling.lines")
+    handler = _Line(status)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Line(logging.Handler):
+    """Shows the last message alone."""
+
+    def __init__(self, status: Callable[[str], None]) -> None:
+        super().__init__()
+        self._status = status
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._status(record.getMessage()[: shutil.get_terminal_size().columns - 1])
 
 
 class Screen:
