@@ -1,6 +1,7 @@
 """What all tests share: examples that are the same for everyone, and what markers mean."""
 
 import gc
+import logging
 import os
 from importlib.util import find_spec
 
@@ -96,6 +97,14 @@ def slow_compiler(monkeypatch):
     monkeypatch.setattr(compiling, "_SECONDS_IN_SILENCE", -1.0)
     monkeypatch.setattr(compiling, "_SECONDS_BETWEEN_LINES", 0.0)
     return compiling._CompileClock()
+
+
+@pytest.fixture
+def no_lines(monkeypatch):
+    """No line that shows progress; pytest listens where these do."""
+    from elbmf.kernels import compiling
+
+    monkeypatch.setattr(compiling, "_LINES", logging.Logger("no lines"))
 
 
 @pytest.fixture(params=[1, 2, 5])

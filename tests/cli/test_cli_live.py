@@ -1,5 +1,6 @@
 """What happens while a fit runs: progress on a terminal, silence in a pipe, Ctrl-C."""
 
+import logging
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
 from elbmf.relaxation.palm import State
+from elbmf.utils import screen
 from terminals import Terminal
 from waiting import PATIENCE, wait_until
 
@@ -230,10 +232,12 @@ def test_compiling_is_told_where_progress_is(
 
 
 def test_compiling_is_in_the_log_once_where_that_is_shown(
-    slow_compiler: Any, monkeypatch: Any, capsys: Any
+    slow_compiler: Any, no_lines: None, monkeypatch: Any, capsys: Any
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    lines = logging.getLogger("elbmf.kernels.compiling.lines")
     with Console(verbosity=1).listening():
+        assert not any(isinstance(each, screen._Line) for each in lines.handlers)
         for _ in range(2):
             slow_compiler.on_start(None)
             slow_compiler.on_end(None)

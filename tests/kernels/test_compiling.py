@@ -192,7 +192,7 @@ def test_the_clock_runs_while_compiling_and_the_collector_is_left_as_it_was(noth
 
 
 def test_on_a_terminal_it_is_said_once_that_kernels_are_compiled(
-    slow_compiler, monkeypatch, capsys
+    slow_compiler, no_lines, monkeypatch, capsys
 ):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     for _ in range(2):
@@ -203,7 +203,7 @@ def test_on_a_terminal_it_is_said_once_that_kernels_are_compiled(
     )
 
 
-def test_elsewhere_it_is_logged(slow_compiler, capsys, caplog):
+def test_elsewhere_it_is_logged(slow_compiler, no_lines, capsys, caplog):
     with caplog.at_level(logging.INFO, logger="elbmf"):
         slow_compiler.on_start(None)
         slow_compiler.on_end(None)
