@@ -196,6 +196,7 @@ STAGES = {
             "--max-components-per-row 3": "--max-components-per-row 3 --effort 0.1",
         },
     ),
+    "docs/guides/baskets.md": Stage(),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/rates.md": Stage(),
