@@ -173,7 +173,7 @@ class Odd:
 
 def test_a_transformer_of_the_user_is_refused(tmp_path):
     model = ELBMF(2, effort=0, binarize=Odd()).fit(A)
-    with pytest.raises(InputError, match="transformer of your own, Odd"):
+    with pytest.raises(InputError, match="own transformer, Odd"):
         model.save(tmp_path / "result")
     assert not (tmp_path / "result").exists()
 

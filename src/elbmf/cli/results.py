@@ -225,7 +225,7 @@ def _of_known_columns(
     if names is None or own is None:
         whose = path if names is None else "the result"
         raise InputError(
-            f"{path}: which columns are unknown is told by their names, and those of {whose} have "
+            f"{path}: unknown columns are recognised by their names, and those of {whose} have "
             "none. Leave --unknown out, and give as many columns as the result has."
         )
     unknown = unknown_lines(names, own)
@@ -278,8 +278,8 @@ def labels_of_rows(
     if model.row_names is None:
         if unknown == len(labels):
             raise InputError(
-                f"{args.result}: the rows have no names, which the labels could be matched with, "
-                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+                f"{args.result}: the rows have no names to match with the labels, and "
+                f"{args.labels} does not number them from 0. Fit a file that names its rows."
             )
         console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
     if unknown == len(labels):

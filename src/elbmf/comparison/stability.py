@@ -186,7 +186,9 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
         with naming_lines(lambda: names_of(X)):
             A = method._read(X, missing, reset=True)
             if not A.in_one_place:
-                raise InputError("Stability is not for data on a cluster. Take some of the rows.")
+                raise InputError(
+                    "Stability is not possible for data on a cluster. Take some of the rows."
+                )
             finished = self._finished(method, A)
             with self._showing(ProgressLine, A.ones):
                 self._fit_reference(method, X, missing)
@@ -424,7 +426,7 @@ def _shrunk(consensus: NDArray[np.float64]) -> NDArray[np.float64]:
 def stability(
     X: Any, estimator: int | Literal["auto"] | BooleanFactorizer, **parameters: Any
 ) -> Stability:
-    """Tell which components return when the data is resampled.
+    """Find out which components return when the data is resampled.
 
     Parameters
     ----------

@@ -287,7 +287,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             return None
         if not isinstance(getattr(self, "init", ""), str):
             raise InputError(
-                "With weights of rows or columns, a fit cannot start from factors of your own; got "
+                "With weights of rows or columns, a fit cannot start from your own factors; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or leave the weights out."
             )
         for said in lines.roundings():

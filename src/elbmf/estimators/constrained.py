@@ -109,7 +109,8 @@ class ConstraintParameters:
         if not A.in_one_place:
             names = [name for name in CONSTRAINTS if getattr(self, name) is not None]
             raise InputError(
-                Setting(names[0]), " is not for data on a cluster. Fit data that is in one place."
+                Setting(names[0]),
+                " is not possible for data on a cluster. Fit data that is in one place.",
             )
 
         def mask(name: str) -> BooleanMatrix | None:

@@ -523,12 +523,12 @@ class ELBMF(
         for name in CONSTRAINTS:
             if getattr(self, name) is not None:
                 raise InputError(
-                    "partial_fit keeps to no constraints, for rows come and go; got ",
+                    "partial_fit does not support constraints, because rows come and go; got ",
                     Setting(name), ". Leave it out, or use fit."
                 )  # fmt: skip
         if not isinstance(self.init, str):
             raise InputError(
-                "partial_fit cannot start from factors of your own, for rows come and go; got "
+                "partial_fit cannot start from your own factors, because rows come and go; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or use fit."
             )
         stream = self._opened_stream(A.shape[1])

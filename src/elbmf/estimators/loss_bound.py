@@ -110,8 +110,8 @@ def loss_bound(
         raise InputError(f"time_limit must be a number of seconds above 0; got {time_limit!r}.")
     if isinstance(extra_weight, str):
         raise InputError(
-            f"extra_weight must be a number for a bound; got {extra_weight!r}. Set the weight "
-            "that a fit has led to."
+            f"extra_weight must be a number; got {extra_weight!r}. Set the weight that a fit "
+            "has found."
         )
     began = time.perf_counter()
     A = read = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)

@@ -106,7 +106,7 @@ def margins(
     A = as_matrix(A)
     if not A.in_one_place:
         raise InputError(
-            "Margins take data in one place; this is on a cluster. Take the rows that matter into "
+            "Margins need data in one place; this is on a cluster. Take the rows that matter into "
             "memory."
         )
     U, V = boolean_factors(U, V, A.shape)
