@@ -212,7 +212,7 @@ def test_streams_come_back_to_describe(method, tmp_path):
     assert (again.n_rows_seen_, again.n_components_) == (40, model.n_components_)
     assert not hasattr(again, "membership_")
     np.testing.assert_array_equal(again.transform(A), model.transform(A))
-    with pytest.raises(InputError, match="cannot go on with a stream that was saved"):
+    with pytest.raises(InputError, match="cannot continue a saved stream"):
         again.partial_fit(A)
     again.fit(A).partial_fit(A)
 
