@@ -208,16 +208,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             NA or masked are missing: nothing is learned from them, and they count in no measure.
         y : ignored
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
-            0/1 mask of more missing entries; what X holds there is ignored. A sparse X has its
+            0/1 mask of more missing entries; the values of X there are ignored. A sparse X has its
             missing entries either here or as stored NaN.
         sample_weight, feature_weight : array-like of length n_samples and n_features, optional
-            What each row and each column weighs, numbers from 0 on; 1 by default. A wrong cell
-            costs the weight of its row times that of its column: a row of weight 3 is as good as
-            three such rows. The fit takes so many copies of it, exactly if the weights are whole
-            numbers of at most 32 on average, or in the ratio of such; else, they are rounded, and
-            a warning says so. A row of weight 0 is left out, and described by the components
-            afterwards; a column of weight 0 is in no component. What ``binarize`` learns, it learns
-            from X as it is.
+            Weight of each row and each column, at least 0; 1 by default. A wrong cell costs the
+            weight of its row times that of its column, so a row of weight 3 counts as three such
+            rows. The fit makes that many copies. This is exact if the weights are whole numbers of
+            at most 32 on average, or in the ratio of such; otherwise they are rounded, and a
+            warning says so. A row of weight 0 is left out of the fit and described by the
+            components afterwards; a column of weight 0 is in no component. ``binarize`` learns from
+            X without weights.
         """
         self.fit_transform(X, None, missing, sample_weight, feature_weight)
         return self
