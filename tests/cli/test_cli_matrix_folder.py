@@ -64,7 +64,7 @@ def test_info_verifies(elbmf: Any, folder: str) -> None:
     data[-1] ^= 1
     path.write_bytes(data)
     elbmf("info", folder, "--verify").assert_error("rows.ones.npy", "checksum differs")
-    elbmf("info", "tiles.csv", "--verify").assert_error("no matrix folder")
+    elbmf("info", "tiles.csv", "--verify").assert_error("not a matrix folder")
 
 
 def test_fit_score_and_transform(elbmf: Any, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_binarize_is_for_convert(elbmf: Any, folder: str) -> None:
 
 def test_other_folders_are_refused(elbmf: Any, folder: str) -> None:
     Path("mine.matrix").mkdir()
-    elbmf("convert", "tiles.csv", "mine.matrix").assert_error("no matrix folder")
+    elbmf("convert", "tiles.csv", "mine.matrix").assert_error("not a matrix folder")
     elbmf("convert", folder, folder).assert_error("would replace")
     assert elbmf("convert", "tiles.csv", folder).code == 0
 

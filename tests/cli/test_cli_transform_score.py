@@ -75,7 +75,7 @@ def test_columns_that_are_lacking_are_an_error_all_the_same(elbmf: Any, model: s
     assert "new.csv: has 1 columns, but the model has 5. Missing: 'apple'" in run.err
     Path("bare.csv").write_text("1,1,1,1,0\n0,0,1,1,1\n")
     run = elbmf("transform", model, "bare.csv", "--no-row-names", "--unknown", "ignore")
-    run.assert_error("is told by their names", "Leave --unknown out")
+    run.assert_error("are recognised by their names", "Leave --unknown out")
 
 
 def test_columns_without_names_are_taken_in_order(elbmf: Any, model: str) -> None:

@@ -155,7 +155,7 @@ def test_what_takes_no_weights_says_so(elbmf: Any) -> None:
     elbmf(*FIT, "--row-weights", "nowhere.csv").assert_error("nowhere.csv: there is no such file")
     stream = ("fit", "--stream", "tiles.csv", "-k", 1, "-o", "result")
     elbmf(*stream, "--column-weights", "columns.csv").assert_error(
-        "--column-weights has no use for rows that pass by"
+        "--column-weights does not work with a stream"
     )
     cover = ("cover", "tiles.csv", "-o", "roles", "--max-loss", 2, "--row-weights", "halves.tsv")
     elbmf(*cover).assert_error("With --max-loss 2, weights", "must be whole numbers")

@@ -1,10 +1,12 @@
 """The stages of the pages: the files that they name, small, and what is smaller than they say."""
 
+import shutil
 import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from pages import ROOT
 from running import Stage
 from scipy import sparse
 from stories import cells, permissions, ratings
@@ -47,6 +49,18 @@ def two_groups(stack=None):
     kinds = [f"patient{i}\t{'ill' if i < 4 else 'well'}" for i in range(9)]
     Path("patients.tsv").write_text("\n".join(["id\tkind", *kinds]) + "\n")
     Path("pathways.gmt").write_text("one\tfirst\tgene0\tgene1\tgene2\ntwo\t\tgene3\tgene4\n")
+
+
+def shoppers(stack=None):
+    """The table that comes with the examples."""
+    Path("examples").mkdir()
+    shutil.copy(ROOT / "examples" / "shopping.csv", "examples")
+
+
+def groups_and_shoppers(stack):
+    """Both of them."""
+    two_groups()
+    shoppers()
 
 
 def existing_roles(stack):
@@ -128,17 +142,7 @@ _NETWORK = "needs the network"
 _SERVICE = "starts a service that does not end; the stage has one"
 
 STAGES = {
-    "README.md": Stage(
-        two_groups,
-        words={
-            "compare data.csv": "compare data.csv --methods grecond",
-            "stability data.csv": "stability data.csv --runs 1",
-            "significance result": "significance result --samples 1",
-            **_FEW,
-            "30": "3",
-        },
-        python={"random_state=0": "random_state=0, effort=0, max_iter=60"},
-    ),
+    "README.md": Stage(groups_and_shoppers, words={"20": "2", "30": "3"}),
     "CONTRIBUTING.md": Stage(
         not_run={
             ".venv/bin/python -m pytest -q tests/utils": "runs within the tests",
@@ -178,7 +182,8 @@ STAGES = {
             )
         },
     ),
-    "docs/start.md": Stage(),
+    "docs/scikit-learn.md": Stage(),
+    "docs/start.md": Stage(shoppers),
     "docs/guides/biology.md": Stage(cells),
     "docs/guides/recommender.md": Stage(ratings),
     "docs/guides/access-control.md": Stage(permissions),
@@ -191,6 +196,7 @@ STAGES = {
             "--max-components-per-row 3": "--max-components-per-row 3 --effort 0.1",
         },
     ),
+    "docs/guides/baskets.md": Stage(),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/rates.md": Stage(),

@@ -331,7 +331,7 @@ def test_what_only_the_search_finds_impossible():
         MinimalCover(min_rows=2).fit(np.eye(3))
     with pytest.raises(InputError, match="required_cells may take any number of components"):
         ELBMF("auto", required_cells=A).fit(A)
-    with pytest.raises(InputError, match=r"partial_fit keeps to no constraints.*min_rows"):
+    with pytest.raises(InputError, match=r"partial_fit does not support constraints.*min_rows"):
         ELBMF(1, min_rows=2).partial_fit(A)
 
 

@@ -216,7 +216,7 @@ def stop_early(report):
 
 def test_factors_to_start_from_and_weights_do_not_go_together():
     init = (np.ones((30, 2)), np.ones((2, 20)))
-    with pytest.raises(InputError, match="cannot start from factors of your own; got init="):
+    with pytest.raises(InputError, match="cannot start from your own factors; got init="):
         ELBMF(2, init=init).fit(TILES, sample_weight=np.ones(30))
 
 

@@ -378,9 +378,9 @@ def test_folders_of_others_are_refused(tmp_path):
     write(tmp_path / "a.npz", TINY)
     (tmp_path / "b.matrix").mkdir()
     (tmp_path / "b.matrix" / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="is no matrix folder"):
+    with pytest.raises(InputError, match="is not a matrix folder"):
         to_folder(tmp_path / "a.npz", tmp_path / "b.matrix")
-    with pytest.raises(InputError, match="is no matrix folder"):
+    with pytest.raises(InputError, match="is not a matrix folder"):
         write(tmp_path / "b.matrix", TINY)
     assert (tmp_path / "b.matrix" / "mine.txt").exists()
 

@@ -113,8 +113,8 @@ def test_blocks_have_checksums_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda note: note.pop("shape"), "is no note"),
-        (lambda note: note.update(format="other"), "is no note"),
+        (lambda note: note.pop("shape"), "does not describe"),
+        (lambda note: note.update(format="other"), "does not describe"),
         (lambda note: note.update(version=99), "version 99, which is newer"),
         (lambda note: note["arrays"].pop("rows.ones"), "does not name the array 'rows.ones'"),
     ],
@@ -146,11 +146,11 @@ def test_what_is_no_matrix_folder_is_told(tmp_path, A):
 def test_other_folders_are_not_replaced(tmp_path, A):
     path = tmp_path / "A.matrix"
     store(A, path)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         store(A, path)
     store(A, path, overwrite=True)
     (tmp_path / "other").mkdir()
-    with pytest.raises(InputError, match="is no matrix folder"):
+    with pytest.raises(InputError, match="is not a matrix folder"):
         store(A, tmp_path / "other", overwrite=True)
 
 

@@ -95,7 +95,7 @@ def test_what_was_measured_can_be_drawn_again_whatever_the_settings(tmp_path):
     assert outcome.scale == "full, seed 3"
     assert outcome.claims[0].plain == "2"
     (tmp_path / "measured.json").write_text("{}")
-    with pytest.raises(InputError, match="is no note of measurements"):
+    with pytest.raises(InputError, match="does not describe measurements"):
         draw_experiment(experiment, tmp_path)
 
 
@@ -124,7 +124,7 @@ def test_a_folder_of_other_settings_is_left_alone(tmp_path):
 
 def test_a_damaged_note_is_told(tmp_path):
     (tmp_path / "measured.json").write_text("[]")
-    with pytest.raises(InputError, match=r"measured\.json: is no note of measurements"):
+    with pytest.raises(InputError, match=r"measured\.json: does not describe measurements"):
         Store(tmp_path, QUICK)
     Store(tmp_path, QUICK, afresh=True)
 

@@ -47,7 +47,7 @@ class ComponentLabels:
     def best_components(self) -> NDArray[np.int64]:
         """Return for each class the component that tells most about it, the first of equals."""
         if not len(self.nmi):
-            raise InputError("There is no component that could tell anything about a class.")
+            raise InputError("There is no component to compare with a class.")
         return np.argmax(self.nmi, axis=0)
 
     def best_nmi(self) -> NDArray[np.float64]:

@@ -151,7 +151,7 @@ class LineWeights:
         """
         if not A.in_one_place:
             raise InputError(
-                "Weights of rows and columns take data in one place; this is on a cluster. Fit a "
+                "Weights of rows and columns need data in one place; this is on a cluster. Fit a "
                 "sample of the rows in memory, or leave the weights out."
             )
         self._require_room(A)
@@ -218,7 +218,7 @@ class LineWeights:
         """
         if not A.in_one_place:
             raise InputError(
-                "Weights of rows and columns take data in one place; this is on a cluster. Measure "
+                "Weights of rows and columns need data in one place; this is on a cluster. Measure "
                 "without them."
             )
         U, V = boolean_factors(U, V, A.shape)
@@ -273,7 +273,7 @@ def _read(weights: Any, axis: int, length: int) -> Floats:
         )
     if not found.any():
         raise InputError(
-            Setting(name), f" is zero for every {noun}, so that nothing counts. Give some a weight."
+            Setting(name), f" is zero for every {noun}, so nothing counts. Give some a weight."
         )
     return found
 

@@ -226,7 +226,7 @@ def _of_known_columns(
     if names is None or own is None:
         whose = path if names is None else "the result"
         raise InputError(
-            f"{path}: which columns are unknown is told by their names, and those of {whose} have "
+            f"{path}: unknown columns are recognised by their names, and those of {whose} have "
             "none. Leave --unknown out, and give as many columns as the result has."
         )
     unknown = unknown_lines(names, own)
@@ -305,8 +305,8 @@ def labels_of(
     if known is None:
         if unknown == len(labels):
             raise InputError(
-                f"{result}: the {what} have no names, which the labels could be matched with, "
-                f"and {path} does not number them from 0. Fit a file that names its {what}."
+                f"{result}: the {what} have no names to match with the labels, and {path} does "
+                f"not number them from 0. Fit a file that names its {what}."
             )
         console.note(f"{result}: the {what} have no names; labels are matched by their number.")
     if unknown == len(labels):

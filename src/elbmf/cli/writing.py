@@ -101,7 +101,7 @@ def writable_format(path: Path, name: str | None = None) -> Format:
         raise InputError(f"{path}: files of the format {chosen.name} can only be read.")
     if chosen.folder and path.exists() and not is_matrix_folder(path):
         raise InputError(
-            f"{path}: is there, and is no matrix folder, which alone are replaced. Choose "
+            f"{path}: exists and is not a matrix folder; only these are replaced. Choose "
             "another name, or move it away."
         )
     _check_place(path, folder=chosen.folder)

@@ -186,8 +186,8 @@ def compare(
 ) -> list[Result]:
     """Run methods on a matrix and return what each reached, the lowest loss first.
 
-    Each runs in a process of its own, one after the other. One that fails, or runs out of time or
-    memory, says so in its `Result`, and the others go on.
+    Each runs in its own process, one after the other. If one fails, or runs out of time or memory,
+    its `Result` says so, and the others continue.
 
     Parameters
     ----------
@@ -199,22 +199,21 @@ def compare(
         Names of methods (see `elbmf.estimators.METHODS`), or estimators by names of your choice,
         e.g. ``{"strict": Asso(threshold=1), "loose": Asso(threshold=0.5)}``.
     parameters : mapping of str to mapping, optional
-        Parameters by name of the method, e.g. ``{"asso": {"threshold": 0.5}}``; the defaults
-        elsewhere.
+        Parameters by name of the method, e.g. ``{"asso": {"threshold": 0.5}}``; defaults otherwise.
     truth : array-like or sparse matrix of shape (n_samples, n_features), optional
         The data without noise, for recall*.
     refine : bool, default=False
         Whether methods that do not refine by default take part twice, the second time refined.
     time_limit : float, optional
-        Seconds that the fit of a method may take. One that takes longer is asked to end with what
+        Seconds that the fit of a method may take. One that takes longer is asked to stop with what
         it has found so far.
     grace : float, optional
-        Seconds after which one that has not ended then is ended from outside, without a result;
-        half of the limit by default, and at least 5.
+        Extra seconds before such a method is stopped from outside, without a result; by default
+        half of the limit, and at least 5.
     missing : array-like or sparse matrix of shape (n_samples, n_features), optional
         0/1 mask of more missing entries.
     sample_weight, feature_weight : array-like of length n_samples and n_features, optional
-        What each row and each column weighs, in the fits and in what is told of them.
+        Weight of each row and each column, in the fits and in their figures.
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),

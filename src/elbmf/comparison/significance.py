@@ -61,10 +61,10 @@ class Excess:
     expected : ndarray of float64
         How many there would be on average if only the sums decided.
     bits : ndarray of float64
-        How unlikely so many ones are then, less the bits that it takes to say which rows and
-        columns the component has. Above 0, the component would be found in hardly any random
-        matrix, however one looks for it; below, it depends on what the method finds in these. −∞
-        for a component that is empty.
+        How unlikely this number of ones is then, less the bits needed to say which rows and columns
+        the component has. Above 0, hardly any random matrix has such a component, however one looks
+        for it. Below 0, it depends on what the method finds in random matrices. −∞ for an empty
+        component.
     """
 
     ones: NDArray[np.int64]
@@ -106,7 +106,7 @@ class SignificanceProgress:
     Parameters
     ----------
     done, samples : int
-        Random matrices that were fitted, and how many there are to be at most.
+        Random matrices fitted so far, and the most that there will be.
     promising : int
         Components that may still come out as significant.
     """
@@ -125,11 +125,11 @@ class Significance:
     p_values : ndarray of float64, of length k
         Of each component, corrected for looking at many.
     excess : Excess
-        What each has beyond row and column sums.
+        What each has beyond the row and column sums.
     best_of_samples : ndarray of float64
         The bits of the best component of each random matrix.
     interrupted : bool
-        Whether somebody ended it early, so that there are fewer samples than there were to be.
+        Whether it was ended early, so that there are fewer samples than planned.
     """
 
     p_values: Floats

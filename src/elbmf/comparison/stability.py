@@ -83,28 +83,27 @@ class StabilityProgress:
 class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     """Which components return when the data is resampled.
 
-    One fit of all data is the reference. Others, each of which sees another part of the data and
-    has another seed, run side by side, and their components are matched with those of the
-    reference, one to one.
+    One fit of all data is the reference. Other fits, each with another part of the data and another
+    seed, run in parallel. Their components are matched one to one with those of the reference.
 
     Parameters
     ----------
     estimator : int, "auto" or BooleanFactorizer, default=10
-        The method and its parameters; a number is that of components of `ELBMF`.
+        The method and its parameters. A number is the number of components of `ELBMF`.
     runs : int, default=20
-        Fits beside the reference.
+        Fits besides the reference.
     resample : str, default="rows:0.5"
-        What each of them sees: shares of ``rows`` and ``columns``, and of ``cells``, the others of
-        which are missing, such as ``rows:0.8,columns:0.9`` or ``cells:0.9``. ``rows:1`` lets all
-        see everything, from random starts.
+        What each of them sees: shares of ``rows``, ``columns`` and ``cells``, such as
+        ``rows:0.8,columns:0.9`` or ``cells:0.9``. Cells left out count as missing. With ``rows:1``
+        all see everything, from random starts.
     random_state : int, RandomState instance or None, default=None
-        Seed. That of the method, or a new one, by default.
+        Seed. By default that of the method, or a new one.
     n_jobs : int, optional
-        Runs at a time, each on one thread; no result depends on it. That of the method by default,
+        Runs at a time, each on one thread; no result depends on it. By default that of the method,
         or all cores.
     checkpoint : path, optional
-        A folder for finished runs. One that was interrupted goes on from there when it is called
-        again with the same data and parameters; more ``runs`` go on from there, too.
+        A folder for finished runs. After an interruption, the same call with the same data and
+        parameters continues from there, also with more ``runs``.
     callback : callable, optional
         Called with a `StabilityProgress` as the reference iterates, and after each run.
     verbose : bool or int, default=False
@@ -117,31 +116,31 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     stability_ : float
         Mean recurrence of its components, from 0 to 1.
     recurrence_ : ndarray of float64, of length k
-        Mean similarity of each component with its match in the runs, 0 where it has none: Jaccard
-        similarity of the columns times that of the rows, of the lines that both have seen. Runs
+        Mean similarity of each component to its match in the runs, 0 where it has none: Jaccard
+        similarity of the columns times that of the rows, among the lines that both have seen. Runs
         that saw no row or no column of it do not count.
     found_in_ : ndarray of float64, of length k
         Share of these runs in which the similarity is at least one half.
     row_shares_, column_shares_ : ndarray of float32, of shapes (n, k) and (m, k)
         Of the runs that found a component and saw a line, the share in which the line is in it, or
-        in what it is closed to if it is cut in another way.
+        in the closed component if it is cut in another way.
     similarities_ : ndarray of float64, of shape (runs, k)
         What the recurrence is the mean of; NaN where a run does not count.
     cophenetic_ : float
-        Cophenetic correlation of the consensus matrix: 1 if each row always has the same company.
+        Cophenetic correlation of the consensus matrix: 1 if each row is always in the same company.
     consensus_matrix_ : ndarray of float64
         Share of the runs in which two rows are in a component together, of up to 1000 rows.
     consensus_rows_ : ndarray of int64
-        Which rows these are, in an order that has those together that often are.
+        Which rows these are, in an order that puts rows that are often together next to each other.
     fits_ : list of PartialFit
         The runs themselves.
     random_state_ : int or RandomState instance
-        The seed or, where none was given, the one that was drawn in its place.
+        The seed or, if none was given, the one that was drawn instead.
 
     Notes
     -----
-    Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the runs finished
-    so far; another `fit` of the same data goes on from there.
+    Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as they are for the runs
+    finished so far; another `fit` of the same data continues from there.
 
     Examples
     --------
@@ -186,7 +185,9 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
         with naming_lines(lambda: names_of(X)):
             A = method._read(X, missing, reset=True)
             if not A.in_one_place:
-                raise InputError("Stability is not for data on a cluster. Take some of the rows.")
+                raise InputError(
+                    "Stability is not possible for data on a cluster. Take some of the rows."
+                )
             finished = self._finished(method, A)
             with self._showing(ProgressLine, A.ones):
                 self._fit_reference(method, X, missing)
@@ -424,14 +425,14 @@ def _shrunk(consensus: NDArray[np.float64]) -> NDArray[np.float64]:
 def stability(
     X: Any, estimator: int | Literal["auto"] | BooleanFactorizer, **parameters: Any
 ) -> Stability:
-    """Tell which components return when the data is resampled.
+    """Find out which components return when the data is resampled.
 
     Parameters
     ----------
     X : array-like, sparse matrix, data frame or BooleanMatrix
         As for the method's own ``fit``.
     estimator : int, "auto" or BooleanFactorizer
-        The method and its parameters; a number is that of components of `ELBMF`.
+        The method and its parameters. A number is the number of components of `ELBMF`.
     **parameters
         Those of `Stability`: ``runs``, ``resample``, ``random_state``, ``n_jobs``, ``checkpoint``,
         ``callback`` and ``verbose``; and ``missing``, a mask of missing cells.

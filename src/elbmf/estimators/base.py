@@ -97,26 +97,26 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number of components k. ``"auto"`` chooses the one that gives the shortest description of
-        the data (MDL); most methods then take several times as long.
+        Number of components k. ``"auto"`` chooses the number with the shortest description of the
+        data (MDL); most methods then take several times as long.
     refine : bool, default=False
-        Improve the factors by Boolean local search afterwards, never for the worse.
+        Improve the factors by Boolean local search afterwards, which never makes the loss worse.
     binarize : float, str or transformer, optional
-        For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
-        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
+        For input that is not 0/1: a threshold (values above it are ones), or ``nonzero``,
+        ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05), of
+        ``columns`` (default), ``rows`` or ``all``.
 
         In Python also a transformer.
     callback : callable, optional
-        Called with a `FitProgress` after each iteration; a true return value ends the fit at once,
+        Called with a `FitProgress` after each iteration. A true return value ends the fit at once
         with what was found so far.
     n_jobs : int, optional
-        Threads. All cores by default, and for -1; the result does not depend on it.
+        Threads. All cores by default and for -1. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Seed of all that is random.
+        Seed for everything random.
     verbose : bool or int, default=False
         In Python, whether to show how far the fit is: in one line that keeps changing, on a
-        terminal or in the cell of a notebook, and else as a line on stderr now and then.
+        terminal or in a notebook, and elsewhere as a line on stderr now and then.
 
     Attributes
     ----------
@@ -125,10 +125,10 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     membership_ : ndarray of bool, of shape (n_samples, n_components)
         U: the components of each row of the training data.
     n_components_ : int
-        Components that cover anything: as a rule all, unless fewer already leave no error.
+        Components that cover anything: usually all, unless fewer already leave no error.
     reconstruction_err_ : int
-        ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing; with weights of
-        rows or columns what these cells weigh, a float unless all weights are whole numbers.
+        ‖A − U ∘ V‖₁, the number of wrong cells among those that are not missing. With weights of
+        rows or columns it is what these cells weigh, a float unless all weights are whole numbers.
     cover_ : Cover
         How the product covers the training data: ``cells`` that are not missing, ``ones``, and how
         many are ``covered`` and ``hits``; with weights of rows or columns what these weigh.
@@ -140,16 +140,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     stop_reason_ : str
         Why the iterations ended.
     history_ : dict of str to ndarray
-        Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes a table.
+        Figures of each iteration; ``pandas.DataFrame(model.history_)`` makes them a table.
     stages_ : dict of str to int
         What the factors cost after each stage: as the method left them (``"method"``), and after
         they were refined (``"refinement"``), where ``refine`` is on. It is their loss, unless the
         two kinds of error are weighed differently. Empty where the rank was chosen along a path.
     run_losses_ : list of int
-        What each run led to; empty where there are none to tell.
+        Loss of each run; empty if there are none.
     line_weights_ : LineWeights or None
-        Weights of rows and columns, where there were any. What is told of the way of such a fit,
-        such as ``stages_`` and bounds, is of copies of the lines.
+        Weights of rows and columns, if there were any. What describes the course of such a fit,
+        such as ``stages_`` and bounds, then refers to copies of the lines.
     n_features_in_ : int
         Columns of the training data.
     feature_names_in_ : ndarray of str
@@ -157,8 +157,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     sample_names_in_ : ndarray of str
         Names of the rows of the training data, where it had any.
     binarizer_ : transformer
-        Fitted to the training data, by which `transform` reads new rows; only where ``binarize``
-        is a word or a transformer.
+        Fitted to the training data; `transform` reads new rows by it. Only if ``binarize`` is a
+        word or a transformer.
     """
 
     # Not where it is a means to something else.
@@ -208,16 +208,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             NA or masked are missing: nothing is learned from them, and they count in no measure.
         y : ignored
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
-            0/1 mask of more missing entries; what X holds there is ignored. A sparse X has its
+            0/1 mask of more missing entries; the values of X there are ignored. A sparse X has its
             missing entries either here or as stored NaN.
         sample_weight, feature_weight : array-like of length n_samples and n_features, optional
-            What each row and each column weighs, numbers from 0 on; 1 by default. A wrong cell
-            costs the weight of its row times that of its column: a row of weight 3 is as good as
-            three such rows. The fit takes so many copies of it, exactly if the weights are whole
-            numbers of at most 32 on average, or in the ratio of such; else, they are rounded, and
-            a warning says so. A row of weight 0 is left out, and described by the components
-            afterwards; a column of weight 0 is in no component. What ``binarize`` learns, it learns
-            from X as it is.
+            Weight of each row and each column, at least 0; 1 by default. A wrong cell costs the
+            weight of its row times that of its column, so a row of weight 3 counts as three such
+            rows. The fit makes that many copies. This is exact if the weights are whole numbers of
+            at most 32 on average, or in the ratio of such; otherwise they are rounded, and a
+            warning says so. A row of weight 0 is left out of the fit and described by the
+            components afterwards; a column of weight 0 is in no component. ``binarize`` learns from
+            X without weights.
         """
         self.fit_transform(X, None, missing, sample_weight, feature_weight)
         return self
@@ -287,7 +287,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             return None
         if not isinstance(getattr(self, "init", ""), str):
             raise InputError(
-                "With weights of rows or columns, a fit cannot start from factors of your own; got "
+                "With weights of rows or columns, a fit cannot start from your own factors; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or leave the weights out."
             )
         for said in lines.roundings():

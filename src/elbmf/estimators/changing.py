@@ -32,12 +32,12 @@ class ChangeParameters:
     Parameters
     ----------
     previous : matrix of shape (components, n_features), optional
-        Components of an earlier fit, of which to change little. Component l of the result is what
-        has become of component l; those beyond are new.
+        Components of an earlier fit, which should change little. Component l of the result is what
+        became of component l; any others are new.
     change_penalty : float, default=1
-        What each cell of ``components_`` that differs from ``previous`` costs, when an uncovered
-        one costs 1; all cells of a new component differ. The fit ends with a sum of both costs
-        that is no higher than if nothing were changed, nor than without ``previous``.
+        Cost of each cell of ``components_`` that differs from ``previous``, when an uncovered one
+        costs 1. All cells of a new component differ. The sum of both costs is never higher than if
+        nothing were changed, nor than without ``previous``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -125,7 +125,7 @@ class CheckpointFolder:
         if damages:
             raise DamagedCheckpointError(
                 f"{self.folder}: no checkpoint in it can be used, so that the fit would have to "
-                f"start anew. {' '.join(damages)}"
+                f"start over. {' '.join(damages)}"
             )
         return None
 

@@ -46,27 +46,27 @@ class ConstraintParameters:
     Parameters
     ----------
     min_rows : int, optional
-        Rows that a component has at least; one that would have fewer is left out.
+        The fewest rows of a component; one that would have fewer is left out.
     max_rows : int, optional
-        Rows that a component has at most.
+        The most rows of a component.
     min_columns : int, optional
-        Columns that a component has at least; one that would have fewer is left out.
+        The fewest columns of a component; one that would have fewer is left out.
     max_columns : int, optional
-        Columns that a component has at most.
+        The most columns of a component.
     max_components_per_row : int, optional
-        Components that a row is in at most, in `transform`, too.
+        The most components that a row may be in, also in `transform`.
     max_components_per_column : int, optional
-        Components that a column is in at most.
+        The most components that a column may be in.
     fixed_components : matrix, or (U, V), optional
-        Components that are kept to the bit, and come first: V, of shape (components, columns), or
-        U and V, of shapes (rows, components) and (components, columns). They count among the
-        components to find; the others are found around them.
+        Components that are kept exactly and come first: V, of shape (components, columns), or U and
+        V, of shapes (rows, components) and (components, columns). They count among the components
+        to find; the others are found around them.
     forbidden_cells : matrix of shape (n_samples, n_features), optional
-        0/1 mask of cells that are never covered, whatever errors cost.
+        0/1 mask of cells that are never covered, whatever the cost.
     required_cells : matrix of shape (n_samples, n_features), optional
-        0/1 mask of cells that are covered in any case.
+        0/1 mask of cells that are always covered.
     separate_columns : pairs of columns, optional
-        Pairs that are never in one component, by number, or by name if the data has names.
+        Pairs that are never in the same component, by number, or by name if the data has names.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -109,7 +109,8 @@ class ConstraintParameters:
         if not A.in_one_place:
             names = [name for name in CONSTRAINTS if getattr(self, name) is not None]
             raise InputError(
-                Setting(names[0]), " is not for data on a cluster. Fit data that is in one place."
+                Setting(names[0]),
+                " is not possible for data on a cluster. Fit data that is in one place.",
             )
 
         def mask(name: str) -> BooleanMatrix | None:

@@ -91,37 +91,37 @@ class ELBMF(
     Parameters
     ----------
     n_components : int or "auto", default=10
-        Number of components k. ``"auto"`` chooses the one that gives the shortest description of
-        the data (MDL), which takes several times as long.
+        Number of components k. ``"auto"`` chooses the number with the shortest description of the
+        data (MDL), which takes several times as long.
 
         In Python, `RankSearch` shows how the loss and other criteria depend on it.
     extra_weight : float or "auto", default=1
         What a covered zero costs, when an uncovered one costs 1. Infinity allows no covered zero at
         all: a factorization from below. ``"auto"`` estimates how often cells in components are
-        zeros and other cells are ones, and weighs the two kinds of error as their likelihood does:
-        for sparse data, where components have many zeros.
+        zeros and other cells are ones, and weighs the two kinds of error by their likelihood. Use
+        it for sparse data, where components have many zeros.
     binarize
     effort : float, default=1
-        How long to search for better components after that: 1 takes seconds on most tables, 2
-        twice as long, 0 leaves it out. More effort never ends with a higher loss, and the same
-        effort always ends at the same place.
+        How long to search for better components: 1 takes seconds on most tables, 2 twice as long,
+        and 0 leaves the search out. More effort never ends with a higher loss, and the same effort
+        always ends at the same place.
     time_limit : float, optional
-        Seconds, from the beginning of the fit, until which to search, in place of ``effort``. The
-        relaxation gets a part of them. How far the search gets then depends on the machine.
+        Seconds from the beginning of the fit until the search ends, instead of ``effort``. The
+        relaxation gets a part of them. The result then depends on the machine.
     refine : bool, default=True
-        Improve the rounded factors by Boolean local search, never for the worse. Without it, the
-        factors are those of the paper's algorithm alone.
+        Improve the rounded factors by Boolean local search, which never makes the loss worse.
+        Without it, the factors are those of the paper's algorithm alone.
 
-        In Python, `fit_transform` then agrees with `transform` but for rows where the search found
-        something better.
+        In Python, `fit_transform` then agrees with `transform`, except for rows where the search
+        found something better.
     n_init : int or "auto", default="auto"
-        Runs from different starts, whose components are pooled when ``refine`` is on; else the
-        best is kept. ``"auto"``, with a schedule that ends Boolean by itself and up to ten million
-        ones, is two runs that share ``max_iter`` on all but small data, the second with half as
-        many components again, of which the least useful are dropped; or 3 runs when ``refine`` is
-        off. Else, it is 1, as it always is for your own initial factors.
+        Runs from different starts. Their components are pooled when ``refine`` is on; otherwise the
+        best run is kept. ``"auto"`` is 1, unless the schedule ends Boolean by itself and there are
+        up to ten million ones. Then it is two runs, or 3 when ``refine`` is off. On all but small
+        data the two share ``max_iter``, and the second has half as many components again, of which
+        the least useful are dropped. For your own initial factors it is always 1.
     max_iter : int, default=500
-        Epochs of a run at most. The default schedule spreads over them.
+        The most epochs of a run. The default schedule spreads over them.
     regularizer : str or Regularizer, default="elb"
         What pulls the factors towards Boolean values: ``elb``, ``elastic_net``, ``primp``,
         ``bowl``, or another name in `REGULARIZERS`.
@@ -135,13 +135,13 @@ class ELBMF(
     init : {"auto", "svd", "random"} or (U, V), default="auto"
         Positive parts of the leading singular vectors with a little noise, or uniform random
         factors, either times the ``start_scale`` of the schedule. ``"auto"`` is the ``start`` of
-        the schedule on up to ten million ones, but after the first of ``n_init`` runs, and on more
-        ones, ``"random"``.
+        the schedule for the first of ``n_init`` runs on up to ten million ones, and ``"random"``
+        otherwise.
 
         In Python also your own, of shapes (n, k) and (k, m).
     tol : float, default=1e-6
         Boolean gap at which the factors count as Boolean, and change of the loss, relative to the
-        number of ones, that counts as none.
+        number of ones, that counts as no change.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     n_jobs
@@ -149,13 +149,13 @@ class ELBMF(
     device
     checkpoint
     checkpoint_every : int, default=20
-        Epochs from one checkpoint to the next; in the search, about the time of so many. Fewer
-        are written where they would take more than a twentieth of the time.
+        Epochs from one checkpoint to the next; in the search, about the time that these epochs
+        take. Fewer are written if they would take more than a twentieth of the time.
     callback : callable, optional
-        Called with a `FitProgress` after each epoch and each round of the search; after an epoch
-        it is a `State`, which has the relaxed factors, too. A true return value ends the fit, with
-        the factors as they are, rounded. With ``refine``, a few turns of local search make the best
-        of them, which take about as long as some ten epochs.
+        Called with a `FitProgress` after each epoch and each round of the search; after an epoch it
+        is a `State`, which has the relaxed factors, too. A true return value ends the fit with the
+        current factors, rounded. With ``refine``, a few turns of local search then improve them,
+        which takes about as long as ten epochs.
     random_state
 
     Attributes
@@ -164,10 +164,10 @@ class ELBMF(
         Loss of every run, before the search.
     bits_saved_ : ndarray of float64, of shape (n_components,)
         Bits by which each component shortens the description of the data, given those before it
-        (see `elbmf.ranks.criteria.savings`): the most first, as a rule. Only with ``refine``. With
-        ``extra_weight="auto"``, under two noise rates.
+        (see `elbmf.ranks.criteria.savings`). Usually the largest comes first. Only with ``refine``.
+        With ``extra_weight="auto"``, under two noise rates.
     extra_weight_ : float
-        What a covered zero costs: ``extra_weight``, or what ``"auto"`` has led to.
+        What a covered zero costs: ``extra_weight``, or what ``"auto"`` has found.
     stages_ : dict of str to int
         What the factors cost after each stage: ``"rounding"``, ``"refinement"`` (of the best run),
         ``"reduction"`` (to the components asked for, if that run had more) and ``"search"``, and
@@ -176,18 +176,18 @@ class ELBMF(
     n_changes_ : int
         Cells of ``components_`` that differ from ``previous``, where that is given.
     lower_bound_ : int
-        What no factors with as many components cost less than: where it is as much as the last of
-        the stages, these are proven to be the best. For up to three components on small tables; 0
-        elsewhere.
+        A proven lower bound: no factors with as many components cost less. If it equals the last of
+        the stages, the factors are proven to be optimal. For up to three components on small
+        tables; 0 elsewhere.
 
     Notes
     -----
-    `partial_fit` keeps a uniform sample of the rows that have come, up to 4096 of them and four
-    million ones, and the components. Each time a part of the sample is new, it chooses anew among
-    the components at hand, what a search makes of them, and what a relaxation of the sample finds;
-    in a stream longer than the sample, only among those that pay in rows other than the ones they
-    were made from. ``init`` must not be factors of your own; ``n_init``, ``time_limit``,
-    ``callback`` and ``checkpoint`` are of `fit` alone; ``max_iter`` and ``effort`` count less.
+    `partial_fit` keeps a uniform sample of the rows so far, up to 4096 of them and four million
+    ones, and the components. Each time a part of the sample is new, it chooses again among the
+    current components, what a search makes of them, and what a relaxation of the sample finds. In a
+    stream longer than the sample, it only chooses those that pay in rows other than the ones they
+    were made from. ``init`` must not be your own factors; ``n_init``, ``time_limit``, ``callback``
+    and ``checkpoint`` are for `fit` alone; ``max_iter`` and ``effort`` count less.
 
     References
     ----------
@@ -523,12 +523,12 @@ class ELBMF(
         for name in CONSTRAINTS:
             if getattr(self, name) is not None:
                 raise InputError(
-                    "partial_fit keeps to no constraints, for rows come and go; got ",
+                    "partial_fit does not support constraints, because rows come and go; got ",
                     Setting(name), ". Leave it out, or use fit."
                 )  # fmt: skip
         if not isinstance(self.init, str):
             raise InputError(
-                "partial_fit cannot start from factors of your own, for rows come and go; got "
+                "partial_fit cannot start from your own factors, because rows come and go; got "
                 "init=(U, V). Set init to 'auto', 'svd' or 'random', or use fit."
             )
         stream = self._opened_stream(A.shape[1])

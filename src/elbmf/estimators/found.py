@@ -57,9 +57,7 @@ def _with_data(
 ) -> tuple[SavedModel, BooleanMatrix | None]:
     check_is_fitted(estimator, "components_")
     if not hasattr(estimator, "membership_"):
-        raise InputError(
-            "After partial_fit, which keeps no rows, there is nothing to tell of them."
-        )
+        raise InputError("After partial_fit, which keeps no rows, they cannot be shown.")
     if X is None:
         return saved_model(estimator), None
     A = fitted_data(estimator, X, missing)

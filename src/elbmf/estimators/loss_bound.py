@@ -70,9 +70,9 @@ def loss_bound(
 ) -> LossBound:
     """Find out what loss no factorization with so many components undercuts.
 
-    A fit of a third of the time finds good factors, unless it proves them to be the best. The rest
-    goes into bounds: of blocks of columns, which on small tables with up to three components are
-    often the whole table, and of fooling sets.
+    A third of the time goes into a fit that finds good factors. Unless it already proves them to be
+    optimal, the rest goes into bounds: from blocks of columns, which on small tables with up to
+    three components are often the whole table, and from fooling sets.
 
     Parameters
     ----------
@@ -81,16 +81,16 @@ def loss_bound(
     n_components : int
         Components k.
     extra_weight, n_jobs, random_state
-        As of `ELBMF`.
+        As for `ELBMF`.
     missing : array-like, optional
         As for `ELBMF.fit`.
     sample_weight, feature_weight : array-like, optional
-        What rows and columns weigh, as for `ELBMF.fit`, but whole numbers, on average 32 at most:
-        what is told is of a matrix that has each line as often as it weighs.
+        Weights of rows and columns, as for `ELBMF.fit`, but whole numbers, on average 32 at most.
+        The result refers to a matrix that has each line as often as it weighs.
     time_limit : float
-        Seconds in all. How far the bound gets depends on the machine; it holds in any case.
+        Seconds in all. How high the bound gets depends on the machine, but it always holds.
     tell : callable
-        Called with the bound and the cost of the best so far, whenever either has changed.
+        Called with the bound and the best cost so far, whenever either changes.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def loss_bound(
         raise InputError(f"time_limit must be a number of seconds above 0; got {time_limit!r}.")
     if isinstance(extra_weight, str):
         raise InputError(
-            f"extra_weight must be a number for a bound; got {extra_weight!r}. Set the weight "
-            "that a fit has led to."
+            f"extra_weight must be a number; got {extra_weight!r}. Set the weight that a fit "
+            "has found."
         )
     began = time.perf_counter()
     A = read = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)

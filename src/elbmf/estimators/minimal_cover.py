@@ -37,16 +37,16 @@ _GRACE = 0.2
 
 @estimator
 class MinimalCover(ConstraintParameters, BooleanFactorizer):
-    """The fewest components that cover every one and no zero, or with so many wrong cells.
+    """The fewest components that cover every one and no zero, or leave a few wrong cells.
 
-    The matrix is reduced to the ones that are hard to cover, which are then covered by ever fewer
-    components; sets of ones no two of which fit in one component, and integer programming where
-    the table is small, prove how many it takes at least.
+    The matrix is reduced to the ones that are hard to cover, which are then covered by fewer and
+    fewer components. A lower bound on their number is proved by sets of ones no two of which fit in
+    one component, and on small tables by integer programming.
 
     Parameters
     ----------
     max_loss : int, default=0
-        Wrong cells that are allowed; with weights of rows or columns, what they may weigh.
+        How many wrong cells are allowed; with weights of rows or columns, what they may weigh.
     extra_weight : float, default=inf
         What a covered zero costs, when an uncovered one costs 1. With infinity no zero is covered,
         whatever ``max_loss`` is.
@@ -54,21 +54,21 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
     effort : float, default=1
         How long to search, as for `ELBMF`: more effort never ends with more components.
     time_limit : float, optional
-        Seconds until which to search, in place of ``effort``, unless it is proved before that
-        there is nothing better.
+        Seconds to search, instead of ``effort``. The search ends earlier if it is proved that there
+        is nothing better.
     n_jobs
     callback : callable, optional
         Called with a `FitProgress` after each round of the search: ``n_components`` is the number
         of components so far, ``at_least`` the number that is proved to be needed. A true return
-        value ends the fit, with the best so far.
+        value ends the fit with the best so far.
     random_state
 
     Attributes
     ----------
     n_components_ : int
-        Components that were found.
+        Components found.
     lower_bound_ : int
-        Components that are needed at least.
+        Components that are provably needed.
     proved_ : bool
         Whether these are the same.
     n_iter_ : int
@@ -78,7 +78,7 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
 
     Notes
     -----
-    Missing entries may be covered, and need not be.
+    Missing entries may be covered, but need not be.
 
     References
     ----------

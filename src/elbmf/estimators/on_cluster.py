@@ -39,7 +39,9 @@ def read_on_cluster(method: Any, X: Any, missing: Any, *, reset: bool) -> DaskMa
     axis = None if reset else 0
     if isinstance(X, DaskMatrix):
         if missing is not None:
-            raise InputError("missing: has no use for data that the workers have read already.")
+            raise InputError(
+                "missing: cannot be used with data that the workers have already read."
+            )
         return X
     if not (method.binarize is None or is_number(method.binarize)):
         raise InputError(

@@ -72,15 +72,15 @@ class PartialFitMixin(BooleanFactorizer):
         self._validate_params()
         if self.n_components == "auto":
             raise InputError(
-                "partial_fit cannot choose the number of components, for that takes all the rows "
-                "at once; got n_components='auto'. Set n_components to a number, or use fit."
+                "partial_fit cannot choose the number of components, because that takes all "
+                "rows at once; got n_components='auto'. Set n_components to a number, or use fit."
             )
         if is_distributed(X):
-            raise InputError("partial_fit reads rows that are here; use fit for data on a cluster.")
+            raise InputError("partial_fit reads rows in memory; use fit for data on a cluster.")
         if hasattr(self, "saved_info_") and not hasattr(self, "membership_"):
             raise InputError(
-                "partial_fit cannot go on with a stream that was saved, for what it remembers of "
-                "its rows was not. Use fit or a new estimator."
+                "partial_fit cannot continue a saved stream, because its sample of rows was "
+                "not saved. Use fit or a new estimator."
             )
         A = self._read(X, missing, reset=not hasattr(self, "components_"))
         batches = getattr(self, "n_batches_", 0)

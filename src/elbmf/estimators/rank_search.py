@@ -98,25 +98,26 @@ class RankSearch(MetaEstimatorMixin, TransformerMixin, Watched, BaseEstimator):
     estimator : BooleanFactorizer, optional
         The method and its parameters; `ELBMF` by default. Its ``n_components`` is ignored.
     max_components : int, default=30
-        The highest rank to look at; at most as many as the shorter side of the matrix is used.
+        The highest rank to look at. It is lowered to the length of the shorter side of the matrix.
     criterion : {"mdl", "aic", "aic_gaussian", "bai_ng_1", "bai_ng_2", "bai_ng_3", "held_out"}, \
 default="mdl"
-        What chooses; ``"held_out"`` needs ``holdout``. With ``extra_weight="auto"``, ``"mdl"`` has
-        two noise rates.
+        The criterion that chooses; ``"held_out"`` needs ``holdout``. With ``extra_weight="auto"``,
+        ``"mdl"`` has two noise rates.
 
         In Python, `elbmf.ranks.criteria` has the criteria.
     every : bool or "auto", default="auto"
-        Whether to look at every rank; if not, only at ever more ranks around the best. ``"auto"``
-        looks at every rank up to 40 of them.
+        Whether to look at every rank. If not, the ranks around the best are looked at more and more
+        closely. ``"auto"`` looks at every rank if there are up to 40.
     holdout : float, optional
-        Share of the cells to hide, in a second search, so as to measure how well each rank
-        predicts them. At most as many cells as there are ones are hidden.
+        Share of the cells to hide in a second search, which measures how well each rank predicts
+        them. No more cells are hidden than there are ones.
     stability : int, optional
-        Searches of half of the rows each, drawn at random, so as to tell at each rank how surely
-        components return: mean recurrence, see `elbmf.comparison.Stability`. They run side by side.
+        Number of searches, each on a random half of the rows, that measure how reliably components
+        return at each rank: mean recurrence, see `elbmf.comparison.Stability`. They run in
+        parallel.
     checkpoint : path, optional
-        A folder for finished steps. A search that was interrupted goes on from there when it is
-        called again with the same data and parameters.
+        A folder for finished steps. If a search was interrupted, the same call with the same data
+        and parameters continues from there.
     callback : callable, optional
         Called with a `elbmf.ranks.path.RankProgress` after each step.
     verbose : bool or int, default=False
@@ -129,21 +130,21 @@ default="mdl"
     best_estimator_ : BooleanFactorizer
         The method, fitted, at that rank (at rank 1, if it is 0).
     choices_ : dict of str to int
-        The rank that each criterion chooses, among those looked at; and as ``"stability"`` the
-        highest of those that are as stable as any, up to 0.02.
+        The rank that each criterion chooses, among those looked at. For ``"stability"``, it is the
+        highest rank within 0.02 of the most stable one.
     table_ : dict of str to ndarray
         ``"rank"`` (from 0 on), ``"loss"``, ``"relative_loss"`` and each criterion, and
-        ``"stability"``, where it is asked for and the highest is the best;
+        ``"stability"``, if it was asked for (here the highest is the best);
         ``pandas.DataFrame(search.table_)`` makes a table.
     random_state_ : int or RandomState instance
-        The method's seed or, where it has none, the one that was drawn in its place.
+        The method's seed or, if it has none, the one that was drawn instead.
 
     Notes
     -----
-    Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as of the ranks finished
-    so far; another `fit` of the same data goes on from there. A fitted search keeps the data and
-    the best factors of each rank, for `model`. With weights of rows or columns, the table is of the
-    data with copies of its lines, see `ELBMF.fit`.
+    Ctrl-C raises `KeyboardInterrupt` as always, but leaves all attributes as they are for the ranks
+    finished so far; another `fit` of the same data continues from there. A fitted search keeps the
+    data and the best factors of each rank, for `model`. With weights of rows or columns, the table
+    is of the data with copies of its lines, see `ELBMF.fit`.
 
     Examples
     --------

@@ -64,28 +64,28 @@ class RelaxationParameters:
 
         In Python also your own, of shapes (n, k) and (k, m).
     max_iter : int, default=1500
-        Epochs at most.
+        The most epochs.
     tol : float, default=1e-6
-        Change of the loss, relative to the number of ones, that counts as none: after twenty
+        Change of the loss, relative to the number of ones, that counts as no change: after twenty
         epochs without any, the run has converged.
     trace : {"basic", "full"}, default="basic"
         What `history_` records; ``"full"`` adds loss gap and Hamming process at some cost.
     callback : callable, optional
-        Called with a `FitProgress` after each epoch, which is a `State` and has the relaxed
-        factors; a true return value ends the fit at once, with the factors as they are, rounded.
+        Called after each epoch with a `FitProgress`, which is a `State` and has the relaxed
+        factors. A true return value ends the fit at once with the current factors, rounded.
     memory_limit : float or str, optional
-        Memory that the fit may take beyond that of the program itself, in bytes or as ``"300MB"``
-        or ``"2GiB"``. Data that needs more is worked on from the disk; the result is the same.
+        Memory that the fit may take on top of the program itself, in bytes or as ``"300MB"`` or
+        ``"2GiB"``. Data that needs more is processed from disk; the result is the same.
     device : str, optional
-        Do the epochs with torch on this device: ``cpu``, ``cuda`` or ``mps``. By default, with our
-        own kernels on the processor.
+        Run the epochs with torch on this device: ``cpu``, ``cuda`` or ``mps``. By default, our own
+        kernels run on the processor.
     checkpoint : path, optional
-        A folder in which to keep where the fit is. A fit that was interrupted goes on from there
-        when it is called again with the same data and parameters, to the same end. One that has
-        ended leaves its result there, until another fit is given the folder.
+        A folder that records how far the fit is. If it was interrupted, the same call with the same
+        data and parameters continues from there and ends with the same result. A finished fit
+        leaves its result there until another fit uses the folder.
     checkpoint_every : int, default=20
-        Epochs from one checkpoint to the next. Fewer are written where they would take more than
-        a twentieth of the time.
+        Epochs from one checkpoint to the next. Fewer are written if they would take more than a
+        twentieth of the time.
     random_state : int, RandomState instance or None
         Seed of the start.
 

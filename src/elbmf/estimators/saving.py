@@ -169,8 +169,8 @@ def save(
     if not (how is None or is_number(how) or isinstance(how, str) or word_of(how) is not None):
         raise InputError(
             Setting("binarize"),
-            f" is a transformer of your own, {type(how).__name__}, which a folder of plain data "
-            "cannot hold. Binarize the data before, and fit the method to that.",
+            f" is your own transformer, {type(how).__name__}, which a folder of plain data "
+            "cannot hold. Binarize the data first, and fit the method to that.",
         )
     A = None if X is None else fitted_data(estimator, X, missing)
     model = saved_model(estimator, A)

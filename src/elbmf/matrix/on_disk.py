@@ -72,9 +72,9 @@ class FolderWriter:
         self.path = Path(path)
         if self.path.exists():
             if not (self.path / NOTE).is_file():
-                raise InputError(f"{self.path}: is there, and is no matrix folder. Move it away.")
+                raise InputError(f"{self.path}: exists and is not a matrix folder. Move it away.")
             if not overwrite:
-                raise InputError(f"{self.path}: is there already. Choose another name.")
+                raise InputError(f"{self.path}: already exists. Choose another name.")
         self.part = part_of(self.path)
         if self.part.exists():
             shutil.rmtree(self.part)
@@ -353,7 +353,7 @@ def _read_note(folder: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, NotADirectoryError):
         known = False
     if not known:
-        raise FileFormatError(f"{path}: is no note of a matrix folder. Convert the data again.")
+        raise FileFormatError(f"{path}: does not describe a matrix folder. Convert the data again.")
     if version > _VERSION:
         raise FileFormatError(
             f"{path}: has version {version}, which is newer than this program knows "

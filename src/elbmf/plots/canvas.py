@@ -103,7 +103,7 @@ def figure_of(drawn: Figure | Axes | Sequence[Axes]) -> Figure:
     """Return the figure of what one of the functions here returned."""
     parts = np.ravel(np.asarray(drawn, dtype=object))
     if not parts.size:
-        raise InputError("There are no axes, and so there is no figure.")
+        raise InputError("There are no axes, so there is no figure.")
     # Axes may be in a part of a figure; the canvas is that of the whole.
     figure: Figure = (parts[0] if hasattr(parts[0], "savefig") else parts[0].figure).canvas.figure
     return figure

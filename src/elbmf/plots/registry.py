@@ -107,7 +107,7 @@ FIGURES: dict[str, Figure] = {
     ),
     "stability": Figure(
         "elbmf.plots.stability:component_stability",
-        "how surely components return, and who is in them",
+        "how reliably components return, and who is in them",
         rows=False,
     ),
     "consensus": Figure(

@@ -35,7 +35,7 @@ def _noted(model: Any) -> StabilityInfo:
     found = getattr(noted, "stability", None) if not isinstance(noted, StabilityInfo) else noted
     if not isinstance(found, StabilityInfo):
         raise InputError(
-            "The result does not know how stable it is. Make one that does: elbmf stability DATA "
+            "The result does not note how stable it is. Make one that does: elbmf stability DATA "
             "-k K -o DIR, or elbmf.stability in Python."
         )
     return found

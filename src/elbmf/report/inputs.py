@@ -42,7 +42,7 @@ def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Repor
     Raises where it is no model, or the data cannot be that of the model.
     """
     if is_distributed(data):
-        raise InputError("A report is made from data that is here; got data on a cluster.")
+        raise InputError("A report needs data in memory; got data on a cluster.")
     if isinstance(model, RankSearch):
         return _of_search(model, data, n_jobs)
     if isinstance(model, BooleanFactorizer):

@@ -168,7 +168,7 @@ def rich_in_sets(facts: Facts, known: KnownSets) -> list[Enrichment]:
     """Find the known sets that the columns of each component, which have names, are rich in."""
     if facts.columns.names is None:
         raise InputError(
-            "sets: the columns have no names, which the sets could be compared with. Fit data that "
+            "sets: the columns have no names to compare with the sets. Fit data that "
             "names its columns, such as a csv file with a header or a data frame."
         )
     return enrichment(

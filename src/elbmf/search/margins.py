@@ -61,12 +61,12 @@ def margins(
 ) -> Margins:
     """Find out how firmly rows and columns belong to the components that they are in.
 
-    The margin of a row in a component is by how much the loss would go up without it there: the row
-    then takes the best of its other memberships, and V stays as it is. A column is weighed the same
-    way, with U as it is. Best is of all subsets of components where these are few enough to try,
-    and else of those that greedy choice, single switches and a fixed number of trials reach, as in
-    a fit; the margin may then be too large. Missing cells count for nothing. Constraints of a fit
-    are not looked at: what a row takes instead may be more components than it was allowed.
+    The margin of a row in a component is how much the loss would go up if the row were not in it.
+    The row then takes the best of its other memberships, and V stays as it is. The same goes for
+    columns, with U as it is. If there are few enough subsets of components to try, the best is
+    exact. Otherwise it is the best that greedy choice, single switches and a fixed number of trials
+    reach, as in a fit; the margin may then be too large. Missing cells count for nothing.
+    Constraints of a fit are ignored: a row may take more components instead than it was allowed.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def margins(
     V : matrix of shape (k, m)
         The components, both 0/1.
     extra_weight : float
-        What a covered zero costs, when an uncovered one costs 1; that of the fit, its
-        ``extra_weight_``.
+        What a covered zero costs, when an uncovered one costs 1. Pass the ``extra_weight_`` of the
+        fit.
     sample_weight, feature_weight : array-like, optional
         Weights of rows and columns, if the fit had any.
     outsiders : bool
-        Whether lines outside of components are weighed, too: all entries are then there. This
-        takes as much longer as there are more of them.
+        Whether lines outside of components are weighed, too. All entries are then stored, and the
+        time grows with their number.
     n_jobs : int, optional
         Threads. All cores by default; the result does not depend on it.
 
@@ -92,7 +92,7 @@ def margins(
 
     Examples
     --------
-    The last row lacks two of the three columns, and had better not be in the component.
+    The last row lacks two of the three columns, so it should not be in the component.
 
     >>> import numpy as np
     >>> from elbmf import margins
@@ -106,7 +106,7 @@ def margins(
     A = as_matrix(A)
     if not A.in_one_place:
         raise InputError(
-            "Margins take data in one place; this is on a cluster. Take the rows that matter into "
+            "Margins need data in one place; this is on a cluster. Take the rows that matter into "
             "memory."
         )
     U, V = boolean_factors(U, V, A.shape)

@@ -17,12 +17,12 @@ __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf bound data.csv -k 3                  what no 3 components undercut, beside what is found
+  elbmf bound data.csv -k 3                  a proven lower bound on the loss, and the best found
   elbmf bound data.csv -k 2 --time-limit 60 --json
   elbmf bound permissions.csv -k 40 --extra-weight inf
 
-With up to three components on a small table, bound and best are often the same. Else the bound may
-be far below; it holds all the same. 'elbmf cover' finds the fewest components without error."""
+With up to three components on a small table, the bound is often as high as the best loss. Otherwise
+it may be far below, but it still holds. 'elbmf cover' finds the fewest components without error."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

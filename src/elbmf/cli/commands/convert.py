@@ -24,8 +24,8 @@ examples:
   elbmf convert pairs.tsv wide.csv --layout pairs
   elbmf convert pairs.tsv.gz data.matrix
 
-A matrix folder (.matrix) is made without having the matrix in memory, and taken in place of a
-file by all commands: 'elbmf fit data.matrix --memory-limit 300MB' works on it from the disk."""
+A matrix folder (.matrix) is made without loading the matrix into memory. All commands accept it in
+place of a file: 'elbmf fit data.matrix --memory-limit 300MB' works on it from disk."""
 
 _DEFAULT_MEMORY = "100MB"
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     )
     add_binarize(parser)
     group = parser.add_argument_group("writing the matrix")
-    group.add_argument("--output-format", metavar="NAME", help="by default told by the suffix")
+    group.add_argument("--output-format", metavar="NAME", help="default: by the suffix")
     add_format_options(group, "writing", "output-")
     add_reader_options(parser, usual=True)
     parser.add_argument_group("formats", _formats())

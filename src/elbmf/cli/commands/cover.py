@@ -11,7 +11,7 @@ __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf cover permissions.csv -o roles            the fewest roles that grant just that
+  elbmf cover permissions.csv -o roles            the fewest roles that grant exactly that
   elbmf cover permissions.csv -o roles --time-limit 60 --report
   elbmf cover data.csv -o result --max-loss 20    up to 20 ones may be left out
 

@@ -18,8 +18,8 @@ examples:
   elbmf data prepare string --from 9606.protein.links.detailed.v11.5.txt.gz -o folder
   elbmf data standin netflix --scale 0.1              a generated matrix of the same kind
 
-'elbmf data prepare NAME --help' lists the options of a data set. What is prepared is kept in the
-folder that the environment variable ELBMF_DATA names, by default one of yours."""
+'elbmf data prepare NAME --help' lists the options of a data set. Prepared data is kept in the
+folder that the environment variable ELBMF_DATA names, or else in a folder in your home."""
 
 _ACTIONS = ("list", "show", "prepare", "standin")
 _LOADER = "loader"
@@ -46,10 +46,10 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         parser.add_argument("--seed", type=int, default=0, metavar="INT", help="default: 0")
     if action == "prepare":
         parser.add_argument(
-            "--from", dest="source", metavar="PATH", help="the file, archive or folder of the owner"
+            "--from", dest="source", metavar="PATH", help="the owner's file, archive or folder"
         )
         parser.add_argument(
-            "--download", action="store_true", help="get it first, where its owner allows that"
+            "--download", action="store_true", help="download it first, if its owner allows that"
         )
         # The options depend on the data set, which is therefore named right after the action.
         name, *_ = [*arguments[arguments.index(action) + 1 :], "-"]

@@ -24,9 +24,9 @@ examples:
   elbmf enrich result --sets pathways.gmt    find known sets of columns in components
   elbmf enrich result --sets go.gmt.gz --component 3 --max-adjusted-p 0.01 -o table.csv
 
-Sets come as GMT files: name, description and genes, separated by tabs. A component's columns are
-taken for a random draw from all columns (hypergeometric test); p are adjusted over all sets of a
-component (Benjamini and Hochberg), or over all components with --across-components."""
+Sets come as GMT files: name, description and genes, separated by tabs. The hypergeometric test asks
+whether a component's columns could be a random draw from all columns. p is adjusted over all sets
+of a component (Benjamini and Hochberg), or over all components with --across-components."""
 
 # Sets printed for a component; the file that -o names has all of them.
 _SHOWN = 5
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     model = load(args.result)
     if model.column_names is None:
         raise InputError(
-            f"{args.result}: the columns have no names, which the sets could be compared with. Fit "
+            f"{args.result}: the columns have no names to compare with the sets. Fit "
             "a file that names its columns, such as a csv file with a header."
         )
     sets = read_gmt(args.sets)

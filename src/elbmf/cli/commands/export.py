@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     """Add the arguments."""
     known = {each.name: each for each in declared_by("elbmf.io.export:export_result")}
     parser.usage = "elbmf export RESULT [DATA] -o OUT [options]"
-    add_result(parser, "the matrix, if it is not where it was or was changed")
+    add_result(parser, "the matrix, if it was moved or changed")
     parser.add_argument(
         "-o", "--output", metavar="OUT", required=True, help="the file or folder to make"
     )

@@ -28,9 +28,9 @@ examples:
 
 The folder holds factors.npz and model.json; --tsv adds tables of components, rows and columns
 (with margins: how firmly each belongs), --report a page for a browser.
-A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags win over it.
+A TOML file for --config has one line per parameter, e.g. max_iter = 1000; flags override it.
 Ctrl-C ends the run after the current epoch and saves what was found; twice, it ends at once.
-With --checkpoint, a run that was killed goes on from there with --resume, to the same result."""
+If a run with --checkpoint was killed, --resume continues from there, to the same result."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

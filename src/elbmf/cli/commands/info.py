@@ -66,6 +66,6 @@ def _verify(args: argparse.Namespace, console: Console) -> None:
     from elbmf.matrix.on_disk import DiskMatrix
 
     if not is_matrix_folder(Path(args.data)):
-        raise InputError(f"{args.data}: is no matrix folder, which alone has checksums.")
+        raise InputError(f"{args.data}: is not a matrix folder, and only these have checksums.")
     DiskMatrix(args.data).verify()
-    console.note(f"{args.data}: all is as it was written.")
+    console.note(f"{args.data}: everything is as it was written.")

@@ -20,9 +20,9 @@ examples:
   elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
 
-The table has a header; its first column names rows of the matrix, in any order. For each label the
-component that tells most about it is shown, by normalized mutual information (nmi); -o writes all
-pairs of components and labels."""
+The table has a header; its first column names rows of the matrix, in any order. For each label, the
+most informative component is shown, by normalized mutual information (nmi). -o writes all pairs of
+components and labels."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

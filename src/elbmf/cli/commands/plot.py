@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     """Add the arguments."""
     parser.usage = "elbmf plot KIND RESULT [DATA] -o PICTURE [options]"
     parser.add_argument("kind", metavar="KIND", choices=FIGURES, help="which picture, see below")
-    add_result(parser, "the matrix, if it is not where it was or was changed")
+    add_result(parser, "the matrix, if it was moved or changed")
     parser.add_argument(
         "-o",
         "--output",

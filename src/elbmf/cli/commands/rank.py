@@ -25,8 +25,8 @@ examples:
   elbmf rank data.csv --criterion bai_ng_1 --plot ranks.pdf --json > ranks.json
 
 The folder holds ranks.tsv and ranks.json (the table), ranks.png, and model, the factorization with
-the number of components that is chosen: 'elbmf info DIR' shows it.
-Ctrl-C ends the search; what is finished is kept, and the same command goes on from there."""
+the chosen number of components: 'elbmf info DIR' shows it.
+Ctrl-C ends the search. What is finished is kept, and the same command continues from there."""
 
 _SEARCH = "search"
 
@@ -51,7 +51,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     )
     add_report(parser)
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
-    group.add_argument("--overwrite", action="store_true", help="start anew, replace what is there")
+    group.add_argument(
+        "--overwrite", action="store_true", help="start over and replace what is there"
+    )
     add_line_weights(parser, rarely=True)
     add_reader_options(parser)
 

@@ -31,7 +31,7 @@ component with its rows and columns by name."""
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
     parser.usage = "elbmf report RESULT [DATA] [-o FILE] [options]"
-    add_result(parser, "the matrix, if it is not where it was or was changed")
+    add_result(parser, "the matrix, if it was moved or changed")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=f"the page (default: {PAGE} in the folder)"
     )

@@ -14,7 +14,7 @@ __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = f"""\
 examples:
-  elbmf reproduce all --quick                measure and draw the paper's figures anew
+  elbmf reproduce all --quick                measure and draw the paper's figures again
   elbmf reproduce --list
   elbmf reproduce noise
   elbmf reproduce real-data --full --data matrices
@@ -22,8 +22,8 @@ examples:
 
 Names: {", ".join(EXPERIMENTS)}.
 What was measured goes to parquet files, a folder for each experiment, and the figures are drawn
-from these. A run that was interrupted goes on where it was when the same command is given again;
-what is measured already is only drawn again."""
+from these. If a run was interrupted, the same command continues where it was; what is already
+measured is only drawn again."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "name",
         metavar="NAME",
         nargs="?",
-        help="an experiment, or all; --list tells which there are",
+        help="an experiment, or all; --list shows them all",
     )
     parser.add_argument(
         "--list", action="store_true", help="list the experiments and what they show"
@@ -60,14 +60,14 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "--data",
         metavar="DIR",
         action="append",
-        help="folder of prepared data, may be given again (default: that of 'elbmf data')",
+        help="folder of prepared data; may be repeated (default: that of 'elbmf data')",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
     parser.add_argument(
         "--page", metavar="FILE", help="write the paper's claims, checked, to FILE.md"
     )
     again = parser.add_mutually_exclusive_group()
-    again.add_argument("--overwrite", action="store_true", help="measure all anew")
+    again.add_argument("--overwrite", action="store_true", help="measure everything again")
     again.add_argument(
         "--draw-only",
         action="store_true",

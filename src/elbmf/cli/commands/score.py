@@ -25,9 +25,9 @@ examples:
   elbmf score result data.csv                measure a saved result
   elbmf score result noisy.csv --truth noise-free.csv --json
 
-A matrix with the rows of the result is compared with it as it is; other rows are first described
-by its components, as 'elbmf transform' does.
-With weights, a wrong cell counts the weight of its row times that of its column."""
+If the matrix has the rows of the result, the two are compared as they are. Other rows are first
+described by its components, as 'elbmf transform' does. With weights, a wrong cell counts the weight
+of its row times that of its column."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

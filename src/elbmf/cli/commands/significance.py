@@ -33,9 +33,9 @@ examples:
   elbmf significance result moved/data.csv --samples 99 --json
 
 Random matrices with the row and column sums of the data are fitted as the data was. p is the share
-of them, the data among them, whose best component is as good. It is noted in the result, where
+of them, counting the data itself, whose best component is as good. It is noted in the result, where
 'elbmf info' and 'elbmf report' find it.
-Ctrl-C ends it; what is finished is kept, and the same command goes on from there."""
+Ctrl-C ends it. What is finished is kept, and the same command continues from there."""
 
 # Where in the folder of a result finished samples are kept.
 _KEPT = "significance.json"
@@ -104,7 +104,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         result = tested()
     except OtherTestError:
         # Of an earlier result, or with another seed: of no use for this one.
-        console.note(f"The samples in {kept} are of another test, which begins anew")
+        console.note(
+            f"The samples in {kept} are of another test, so this one starts from the beginning"
+        )
         kept.unlink()
         result = tested()
     console.status("")
@@ -124,7 +126,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         console.result(_text(model, result))
     if (folder / PAGE).exists():
-        console.note(f"{folder / PAGE} does not know of it; 'elbmf report {folder}' makes it anew")
+        console.note(f"{folder / PAGE} does not know of it; 'elbmf report {folder}' makes it again")
     if result.interrupted:
         fitted = counted(result.samples, "sample")
         console.note(f"Interrupted after {fitted}; the same command goes on from there")
@@ -149,7 +151,7 @@ def _method_of(model: "SavedModel", args: argparse.Namespace) -> "BooleanFactori
     if info.method is None or info.method not in ESTIMATORS:
         known = ", ".join(ESTIMATORS)
         raise InputError(
-            f"{args.result}: the method {info.method!r} is none that can be run again from here. "
+            f"{args.result}: the method {info.method!r} cannot be run again from here. "
             f"Methods: {known}. {advice}"
         )
     values = {

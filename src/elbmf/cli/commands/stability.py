@@ -19,14 +19,14 @@ __all__ = ["EXAMPLES", "configure", "run"]
 
 EXAMPLES = """\
 examples:
-  elbmf stability data.csv -k 20             tell which of 20 components return
+  elbmf stability data.csv -k 20             see which of 20 components return
   elbmf stability data.csv -k 20 --runs 50 -o stable --seed 1
   elbmf stability data.csv -k 20 --resample rows:0.8,columns:0.8 --json > stable.json
 
-The folder is that of 'elbmf fit', with how surely each component returns: 'elbmf info',
-'elbmf report' and 'elbmf plot stability' show it. The folder consensus in it has a result of what
-the runs agree on.
-Ctrl-C ends it with what is finished; with -o the same command goes on from there."""
+The folder is like that of 'elbmf fit', and also notes how reliably each component returns:
+'elbmf info', 'elbmf report' and 'elbmf plot stability' show it. Its folder consensus has what
+the runs agree on, as a result.
+Ctrl-C ends it with what is finished. With -o, the same command continues from there."""
 
 _OWNER = "stability"
 
@@ -50,7 +50,9 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     )
     add_report(parser)
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
-    group.add_argument("--overwrite", action="store_true", help="start anew, replace what is there")
+    group.add_argument(
+        "--overwrite", action="store_true", help="start over and replace what is there"
+    )
     add_reader_options(parser)
 
 

@@ -21,9 +21,9 @@ examples:
   elbmf transform result new.csv -o new.tsv  describe new rows by saved components
   elbmf transform result new.csv | head
 
-Each row gets the components that describe it best; the answer for a row depends on that row alone.
-The columns must be those of the result; named columns may come in another order, and others beside
-them are left out with --unknown ignore."""
+Each row gets the components that describe it best. The answer for a row depends on that row alone.
+The columns must be those of the result. Named columns may come in another order, and --unknown
+ignore leaves out columns that the result does not know."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:

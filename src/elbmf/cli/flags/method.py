@@ -65,7 +65,7 @@ def add_method(
         "--method",
         choices=sorted(METHODS),
         default=None,
-        help="how to factorize (default: elbmf); each has parameters of its own",
+        help="how to factorize (default: elbmf); each has its own parameters",
     )
     name = _early_method(arguments)
     # Of an unknown one the real parser complains.

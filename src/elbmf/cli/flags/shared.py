@@ -64,7 +64,7 @@ def add_result(parser: argparse.ArgumentParser, data: str | None = None) -> None
             "data",
             metavar="DATA",
             nargs="?",
-            help=f"{data} (default: what RESULT was made from, where that was)",
+            help=f"{data} (default: what RESULT was made from)",
         )
 
 
@@ -74,7 +74,7 @@ def add_unknown(parser: argparse.ArgumentParser) -> None:
         "--unknown",
         choices=("error", "ignore"),
         default="error",
-        help="what named columns are that the result does not know: an error, or left out (error)",
+        help="named columns that the result does not know: an error, or left out (default: error)",
     )
 
 
@@ -93,7 +93,7 @@ def add_reader_options(
         format_flag,
         dest="format",
         metavar="NAME",
-        help="file format, by default told by the suffix; 'elbmf convert --help' lists them",
+        help="file format (default: by the suffix); 'elbmf convert --help' lists them",
     )
     add_format_options(group, "reading")
 
@@ -166,8 +166,7 @@ def add_name_matching(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cut-at",
         metavar="TEXT",
-        help="for sets, what comes from there on is no part of a column's name, e.g. '|' for "
-        "TP53|7157",
+        help="for sets, cut column names at this text, e.g. '|' for TP53|7157",
     )
 
 

@@ -62,10 +62,8 @@ _LOG = logging.getLogger(__name__)
 # Seconds to wait for the scheduler.
 _PATIENCE = 10
 
-_ANEW = (
-    "Choose another folder with --checkpoint, or pass --overwrite without --resume to start anew "
-    "in this one."
-)
+_ANEW = "Choose another folder with --checkpoint, or pass --overwrite without --resume to "
+"start over in this one."
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -81,7 +79,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         for name in weighted:
             raise InputError(
                 Setting(name),
-                " has no use for rows that pass by: weights take all of them at once. Leave it "
+                " does not work with a stream: weights need all rows at once. Leave it "
                 "out, or fit without --stream.",
             )
         from elbmf.cli.running import stream  # which itself needs what is here
@@ -270,7 +268,7 @@ class _KeptFit:
         if self._found and not (args.resume or args.overwrite):
             raise InputError(
                 f"{self.folder}: has the checkpoint of a fit. Add --resume to go on from there, "
-                "choose another folder with --checkpoint, or pass --overwrite to start anew in "
+                "choose another folder with --checkpoint, or pass --overwrite to start over in "
                 "this one."
             )
 

@@ -44,7 +44,7 @@ def make_report(
         write_page(path, described_by(model, A, None, None), folder, console)
     elif (folder / PAGE).exists():
         console.note(
-            f"{folder / PAGE} is about an earlier result; 'elbmf report {folder}' makes it anew"
+            f"{folder / PAGE} is about an earlier result; 'elbmf report {folder}' makes it again"
         )
 
 

@@ -32,7 +32,7 @@ def finishes(
     except OtherSearchError as error:
         raise InputError(
             f"{folder}: has {other}, with other {named(error.differing)}. Choose another folder "
-            "with -o, or pass --overwrite to start anew in this one."
+            "with -o, or pass --overwrite to start over in this one."
         ) from error
     return True
 

@@ -167,7 +167,7 @@ def _significance(folder: Path, model: SavedModel) -> SignificanceInfo | None:
 
 
 def _tell(model: SavedModel, args: argparse.Namespace, console: Console) -> None:
-    """Print how surely components return, as a table or one JSON object."""
+    """Print how reliably components return, as a table or one JSON object."""
     known = model.info.stability
     assert known is not None
     members = model.components()

@@ -73,7 +73,7 @@ class Centers:
         if A.shape[1] != self._shape[1]:
             raise InputError(
                 f"Expected rows of {self._shape[1]} columns, as those read so far; got "
-                f"{A.shape[1]}. Call fit to start anew."
+                f"{A.shape[1]}. Call fit to start over."
             )
         missing: Pattern = (np.zeros(A.shape[0] + 1, dtype=np.int64), np.empty(0, dtype=np.int32))
         if A.missing is not None:

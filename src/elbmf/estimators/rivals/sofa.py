@@ -54,7 +54,8 @@ class Sofa(PartialFitMixin, BooleanFactorizer):
         exactly; otherwise a share of members is found too low by at most the mean number of ones
         in a member over ``sketch_size``.
     refine : bool, default=False
-        Improve the factors by Boolean local search afterwards, never for the worse; in `fit` only.
+        Improve the factors by Boolean local search afterwards, which never makes the loss worse; in
+        `fit` only.
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),

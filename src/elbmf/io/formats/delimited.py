@@ -254,7 +254,7 @@ class WideReader:
         if self._blank_columns:
             raise FileFormatError(
                 f"{self.text.path}: field {min(self._blank_columns) + 1 + self.named_rows} has no "
-                "title and is empty in every line. Remove the delimiter too many, or write NA "
+                "title and is empty in every line. Remove the extra delimiter, or write NA "
                 "where values are missing."
             )
         names = self.row_names if self.named_rows else None

@@ -70,7 +70,7 @@ class PairReader:
         if not self._any_values:
             raise FileFormatError(
                 f"{self.text.path}: field 3 (the value) is empty in every line. Remove the "
-                "delimiter too many, or write NA where values are missing."
+                "extra delimiter, or write NA where values are missing."
             )
         rows, columns = self._names
         return Ending((len(rows), len(columns)), rows, columns)

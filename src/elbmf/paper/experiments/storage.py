@@ -93,7 +93,9 @@ class Store:
             before, tasks, names = note["settings"], list(note["tasks"]), list(note["tables"])
         except (ValueError, KeyError, TypeError) as error:
             path = self._folder / _NOTE
-            raise InputError(f"{path}: is no note of measurements, or damaged.", *again) from error
+            raise InputError(
+                f"{path}: does not describe measurements, or is damaged.", *again
+            ) from error
         if self._settings not in (None, before):
             raise InputError(
                 f"{self._folder}: has measurements with other settings ({_words(before)}; now "

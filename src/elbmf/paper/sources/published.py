@@ -217,7 +217,7 @@ class SmallTable:
         found = [labels.get(name, "") for name in names]
         if not any(found):
             raise FileFormatError(
-                f"{self.path}: has nothing of any of the {len(names)} names, such as "
+                f"{self.path}: has none of the {len(names)} names, such as "
                 f"{shown(names[0])}; found names such as {shown(next(iter(labels), ''))} in the "
                 f"column {key!r}. Name the table that belongs to the data."
             )
