@@ -88,7 +88,7 @@ class Tuning:
     # many times more (where members are annealed, by how many), up to so many nanoseconds in all.
     # Where even that is little, by so many times that, up to so many nanoseconds.
     # Where members are annealed and a search may take that long, it may take so many times as long:
-    # there it gains most. benchmarks/lowest.py, benchmarks/small_tables.py, benchmarks/never_beaten.py
+    # there it gains most. benchmarks/lowest.py, small_tables.py, never_beaten.py
     search_to_relaxation: float = 0.5
     more_search: float = 96.0
     more_annealing: float = 300.0
