@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Cover, Weights, cover
@@ -30,7 +30,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
-from elbmf.io.frames import is_frame, with_numbers
+from elbmf.io.frames import is_frame, plain_cells, with_numbers
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
@@ -593,15 +593,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         with naming_lines(lambda: names_of(X)):
             checked = None
             try:
-                checked = validate_data(
-                    self,
-                    with_numbers(X) if is_frame(X) else X,
-                    reset=reset,
-                    accept_sparse=True,
-                    accept_large_sparse=True,
-                    ensure_all_finite=False,
-                    dtype="numeric",
-                )
+                checked = self._checked(with_numbers(X) if is_frame(X) else X, reset)
                 if np.ma.is_masked(X):
                     # The validation looks through the mask.
                     checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
@@ -614,6 +606,26 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts) from None
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Return input as scikit-learn wants it, with names, shape and numbers checked.
+
+        It looks at each column of a data frame in turn, which takes longer than to describe a row.
+        Where it would find nothing, the names and types are compared all at once.
+        """
+        rules: dict[str, Any] = {
+            "accept_sparse": True,
+            "accept_large_sparse": True,
+            "ensure_all_finite": False,
+            "dtype": "numeric",
+        }
+        cells = plain_cells(X) if is_frame(X) else None
+        if cells is None:
+            return validate_data(self, X, reset=reset, **rules)
+        known = getattr(self, "feature_names_in_", None)
+        if reset or known is None or not np.array_equal(known, np.asarray(X.columns, dtype=object)):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return check_array(cells, estimator=self, input_name="X", **rules)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
