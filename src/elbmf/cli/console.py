@@ -114,7 +114,9 @@ class _LogHandler(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self._console.verbosity:
+        if record.levelno >= logging.WARNING:
+            self._console.warn(record.getMessage())
+        elif self._console.verbosity:
             self._console.note(f"{record.name}: {record.getMessage()}")
         elif self._console.shows_progress:
             self._console.status(record.getMessage())
