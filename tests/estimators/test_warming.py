@@ -26,6 +26,7 @@ def test_a_model_describes_rows_without_compiling_once_it_is_warm(tmp_path):
     assert compiling_seconds() == before
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 def test_without_a_model_there_is_what_any_describes_rows_with():
     warm_up()
     model = load(Path(__file__).parents[1] / "io" / "models_0_1_0" / "fitted")
