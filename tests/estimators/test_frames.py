@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elbmf import ELBMF
+from elbmf import GreConD
 from elbmf.estimators import base
 
 GENERATOR = np.random.default_rng(0)
@@ -52,14 +52,14 @@ def outcome(act, frame):
 
 
 def fitted(frame):
-    model = ELBMF(2, effort=0, random_state=0)
+    model = GreConD(2)
     U = model.fit_transform(frame)
     return U, model.n_features_in_, list(getattr(model, "feature_names_in_", []))
 
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_are_taken_and_refused_as_if_each_column_were_looked_at(kind, monkeypatch):
-    named, nameless = (ELBMF(2, effort=0, random_state=0).fit(X) for X in (FRAME, A))
+    named, nameless = (GreConD(2).fit(X) for X in (FRAME, A))
     acts = [named.transform, nameless.transform, named.score, fitted]
     quick = [outcome(act, FRAMES[kind]) for act in acts]
     monkeypatch.setattr(base, "plain_cells", lambda frame: None)
@@ -68,7 +68,7 @@ def test_frames_are_taken_and_refused_as_if_each_column_were_looked_at(kind, mon
 
 
 def test_a_row_of_many_columns_is_described_without_a_look_at_each(monkeypatch):
-    model = ELBMF(2, effort=0, random_state=0).fit(FRAME)
+    model = GreConD(2).fit(FRAME)
 
     def refuse(*_):
         raise AssertionError("a column was looked at")

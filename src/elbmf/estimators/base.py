@@ -16,7 +16,12 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    BiclusterMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
@@ -77,7 +82,9 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 @estimator
-class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
+class BooleanFactorizer(
+    BiclusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator
+):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
     A method is an `estimator` with parameters of its own beside the common ones, and implements
@@ -156,6 +163,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Their names, where the training data had any.
     sample_names_in_ : ndarray of str
         Names of the rows of the training data, where it had any.
+    rows_ : ndarray of bool, of shape (n_components, n_samples)
+        The rows of each component: `membership_` the other way round. With ``columns_``, it is what
+        scikit-learn knows as biclusters, one for each component; they may overlap.
+    columns_ : ndarray of bool, of shape (n_components, n_features)
+        The columns of each component: the same as ``components_``.
     binarizer_ : transformer
         Fitted to the training data, by which `transform` reads new rows; only where ``binarize``
         is a word or a transformer.
@@ -186,6 +198,24 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool | int = False
+
+    # What a fit leaves, for editors and type checkers
+    components_: Bools = field(init=False)
+    membership_: Bools = field(init=False)
+    n_components_: int = field(init=False)
+    reconstruction_err_: int | float = field(init=False)
+    cover_: Cover = field(init=False)
+    noise_rates_: NoiseRates = field(init=False)
+    n_iter_: int = field(init=False)
+    stop_reason_: str = field(init=False)
+    history_: dict[str, NDArray[Any]] = field(init=False)
+    stages_: dict[str, int] = field(init=False)
+    run_losses_: list[int] = field(init=False)
+    line_weights_: LineWeights | None = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+    sample_names_in_: NDArray[np.object_] = field(init=False)
+    binarizer_: Any = field(init=False)
 
     @abstractmethod
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
@@ -567,6 +597,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     def _weights(self, shape: tuple[int, int]) -> Weights:
         """Return what the two kinds of error cost, on a matrix of that shape."""
         return Weights()
+
+    @property
+    def rows_(self) -> Bools:
+        """The rows of each component, as scikit-learn's biclusters have them."""
+        return self.membership_.T
+
+    @property
+    def columns_(self) -> Bools:
+        """The columns of each component, likewise."""
+        return self.components_
 
     @property
     def _rank(self) -> int:
