@@ -191,8 +191,10 @@ STAGES = {
             "--max-components-per-row 3": "--max-components-per-row 3 --effort 0.1",
         },
     ),
+    "docs/guides/service.md": Stage(two_groups, words={"0": "0 --effort 0"}),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
+    "docs/ranks.md": Stage(),
     "docs/rates.md": Stage(),
     "docs/significance.md": Stage(
         two_groups,
