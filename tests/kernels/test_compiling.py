@@ -170,6 +170,17 @@ def test_what_was_kept_elsewhere_is_loaded_and_what_is_new_is_kept(imported, tmp
     assert [*(tmp_path / "chosen").rglob("*.nbi")]
 
 
+def test_kernels_are_kept_where_numba_has_changed_how_it_does_that(imported, tmp_path, monkeypatch):
+    def other(function, fingerprint):
+        raise AttributeError("no such part")
+
+    monkeypatch.setattr(compiling, "_KernelCache", other)
+    double = imported()
+    assert double(21) == 42
+    assert [*tmp_path.rglob("*.nbi")]
+    assert stamp(double) == compiling._fingerprint(tmp_path / "doubling.py")
+
+
 def test_it_is_said_once_that_nothing_can_be_kept(imported, nothing_writable, caplog):
     nothing_writable()
     double = imported()

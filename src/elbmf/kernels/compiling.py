@@ -113,8 +113,11 @@ def _keep(dispatcher: Any, function: Callable[..., Any]) -> None:
     """Let a kernel be kept on disk, and loaded from there."""
     fingerprint = _fingerprint(Path(function.__code__.co_filename))
     if _KernelCache is not None and hasattr(dispatcher, "_cache"):
-        dispatcher._cache = _KernelCache(function, fingerprint)
-        return
+        try:
+            dispatcher._cache = _KernelCache(function, fingerprint)
+            return
+        except (AttributeError, TypeError) as error:
+            _LOG.info("numba has changed how it keeps what it compiled: %s", error)
     dispatcher.enable_caching()
     _stamp(getattr(getattr(dispatcher, "_cache", None), "_cache_file", None), fingerprint)
 
