@@ -16,7 +16,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
-from elbmf.kernels.compiling import _tell
+from elbmf.kernels.compiling import _tell, _warn_that_nothing_is_kept
 from elbmf.relaxation.palm import State
 from terminals import Terminal
 from waiting import PATIENCE, wait_until
@@ -224,6 +224,15 @@ def test_compiling_is_told_where_progress_is(monkeypatch: Any, capsys: Any, watc
         _tell("compiling kernels, once: about 20 s")
         shown = capsys.readouterr().err
     assert shown == ("\rcompiling kernels, once: about 20 s\x1b[K" if watched else "")
+
+
+def test_that_kernels_cannot_be_kept_is_a_warning_also_in_a_pipe(capsys: Any) -> None:
+    _warn_that_nothing_is_kept.cache_clear()
+    with Console().listening():
+        for _ in range(2):
+            _warn_that_nothing_is_kept()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("elbmf: warning: compiled kernels cannot be kept")
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:
