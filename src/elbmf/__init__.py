@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.estimators.loading import load as load
     from elbmf.estimators.loss_bound import loss_bound as loss_bound
     from elbmf.estimators.rank_search import RankSearch as RankSearch
+    from elbmf.estimators.warming import warm_up as warm_up
     from elbmf.io import load_model as load_model
     from elbmf.io import save_model as save_model
     from elbmf.relaxation.schedules import Annealed as Annealed
@@ -47,6 +48,7 @@ _PLACES = {
     "save_model": "elbmf.io:save_model",
     "significance": "elbmf.comparison:significance",
     "stability": "elbmf.comparison:stability",
+    "warm_up": "elbmf.estimators.warming:warm_up",
     "write_report": "elbmf.report:write_report",
 }
 

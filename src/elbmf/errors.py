@@ -5,6 +5,8 @@ Each message says what was expected, what came, where, and what to do.
 
 import errno
 import os
+import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -112,10 +114,33 @@ class MissingExtraError(ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs the package {package!r}, which is not installed. "
-            f"Install it with: pip install 'elbmf[{extra}]'",
+            f"{purpose} needs the package {package!r}, which is not installed. Install it with: "
+            f"pip install {shlex.join(_packages_of(extra) or [package])} (that is elbmf[{extra}])",
             name=package,
         )
+
+
+def _packages_of(extra: str) -> list[str]:
+    """Return what an extra installs, as pip takes it from wherever this package came.
+
+    There is nothing to be had by the name of this one where it was installed from a checkout.
+    """
+    from importlib import metadata  # It takes a while, and is for this message alone.
+
+    try:
+        required = metadata.requires("elbmf") or []
+    except metadata.PackageNotFoundError:
+        return []
+    found: list[str] = []
+    for line in required:
+        wanted, _, condition = line.partition(";")
+        if re.search(rf"extra == ['\"]{re.escape(extra)}['\"]", condition):
+            nested = re.fullmatch(r"elbmf\[(.*)\]", wanted.strip())
+            if nested is None:
+                found.append(wanted.strip())
+            for each in nested[1].split(",") if nested else ():
+                found += _packages_of(each.strip())
+    return list(dict.fromkeys(found))
 
 
 class DiskFullError(OSError):

@@ -40,6 +40,6 @@ def test_demo_without_matplotlib(elbmf: Any, monkeypatch: pytest.MonkeyPatch) ->
     result = elbmf("demo", "-o", "elsewhere/demo")
     assert result.code == 0
     assert "relative loss" in result.out
-    assert "pip install 'elbmf[plots]'" in result.err
+    assert "pip install 'matplotlib>=3.8' (that is elbmf[plots])" in result.err
     assert "look at elsewhere/demo/components.png" not in result.err
     assert load_model("elsewhere/demo/model").shape == (1797, 20, 64)

@@ -17,6 +17,7 @@ from elbmf.cli.console import Console
 from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
+from elbmf.kernels.compiling import _warn_that_nothing_is_kept
 from elbmf.relaxation.palm import State
 from elbmf.utils import screen
 from terminals import Terminal
@@ -244,6 +245,15 @@ def test_compiling_is_in_the_log_once_where_that_is_shown(
     told = capsys.readouterr().err
     assert told.startswith("elbmf.kernels.compiling: compiling kernels, once on this machine")
     assert told.count("\n") == 1
+
+
+def test_that_kernels_cannot_be_kept_is_a_warning_also_in_a_pipe(capsys: Any) -> None:
+    _warn_that_nothing_is_kept.cache_clear()
+    with Console().listening():
+        for _ in range(2):
+            _warn_that_nothing_is_kept()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("elbmf: warning: compiled kernels cannot be kept")
 
 
 def test_the_line_of_progress_without_an_end(monkeypatch: Any) -> None:

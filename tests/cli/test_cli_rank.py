@@ -214,7 +214,7 @@ def test_without_matplotlib(elbmf: Any, monkeypatch: pytest.MonkeyPatch) -> None
     result = elbmf(*RANK)
     assert result.code == 0
     assert "No picture: " in result.err
-    assert "pip install 'elbmf[plots]'" in result.err
+    assert "pip install 'matplotlib>=3.8' (that is elbmf[plots])" in result.err
     assert load_model("groups.ranks/model").shape[1] == 3
 
 

@@ -14,7 +14,7 @@ pyplot = pytest.importorskip("matplotlib.pyplot")
 
 pytestmark = pytest.mark.docs
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 
 
 def test_there_are_some():

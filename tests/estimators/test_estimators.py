@@ -284,7 +284,7 @@ def test_values_that_are_not_boolean(method, quick, make, value, message):
         (A[None], "dim 3"),
         (A.astype(complex), "Complex data not supported"),
         (np.full((3, 3), "yes"), "dtype='numeric' is not compatible"),
-        (pd.DataFrame({"a": ["x", "y"]}), "could not convert string|not compatible"),
+        (pd.DataFrame({"a": ["x", "y"]}), "column 'a': the cell is 'x'"),
         ([[1, 0], [1]], "inhomogeneous|setting an array element"),
         (np.empty((0, 4)), "0 sample"),
         (np.empty((4, 0)), "0 feature"),

@@ -22,13 +22,12 @@ from elbmf.search.kernels import coordinate_descent
 
 @pytest.fixture
 def nothing_kept(monkeypatch):
-    """As in a read-only installation: kernels are compiled by each process."""
+    """Where numba finds no place at all: kernels are compiled by each process."""
 
-    def refuse(self):
+    def refuse(*_):
         raise RuntimeError("cannot cache function")
 
-    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", refuse)
-    monkeypatch.setattr("numba.core.registry.CPUDispatcher.enable_caching", refuse)
+    monkeypatch.setattr(compiling, "_KernelCache", refuse)
 
 
 def test_kernels_compile_where_nothing_can_be_kept(nothing_kept):
@@ -114,6 +113,80 @@ def test_kernels_compile_where_numba_has_no_such_parts(monkeypatch):
 
     assert double(21) == 42
     assert double.keeps
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch):
+    """Import a kernel of a file of its own, as many processes would, one after the other."""
+    (tmp_path / "doubling.py").write_text(
+        "from elbmf.kernels.compiling import kernel\n\n"
+        "@kernel()\ndef double(x):\n    return 2 * x\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+
+    def anew():
+        sys.modules.pop("doubling", None)
+        return importlib.import_module("doubling").double
+
+    yield anew
+    sys.modules.pop("doubling", None)
+
+
+@pytest.fixture
+def nothing_writable(monkeypatch):
+    """As in the image of a container that may only be read, for a user without a home."""
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    compiling._warn_that_nothing_is_kept.cache_clear()
+
+    def now():
+        monkeypatch.setattr("numba.core.caching.tempfile.TemporaryFile", refuse)
+        monkeypatch.setattr(type(bits.count_hits._cache._cache_file), "_open_for_write", refuse)
+
+    return now
+
+
+def test_what_was_kept_is_loaded_where_nothing_may_be_written(imported, nothing_writable):
+    assert imported()(21) == 42
+    nothing_writable()
+    double, before = imported(), compiling_seconds()
+    assert double(21) == 42
+    assert compiling_seconds() == before
+    assert double(0.5) == 1  # nobody had compiled it for this type
+    assert compiling_seconds() > before
+
+
+def test_what_was_kept_elsewhere_is_loaded_and_what_is_new_is_kept(imported, tmp_path, monkeypatch):
+    assert imported()(21) == 42
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "chosen"))
+    double, before = imported(), compiling_seconds()
+    assert double(21) == 42
+    assert compiling_seconds() == before
+    assert not [*(tmp_path / "chosen").rglob("*.nbi")]
+    assert double(0.5) == 1
+    assert [*(tmp_path / "chosen").rglob("*.nbi")]
+
+
+def test_kernels_are_kept_where_numba_has_changed_how_it_does_that(imported, tmp_path, monkeypatch):
+    def other(function, fingerprint):
+        raise AttributeError("no such part")
+
+    monkeypatch.setattr(compiling, "_KernelCache", other)
+    double = imported()
+    assert double(21) == 42
+    assert [*tmp_path.rglob("*.nbi")]
+    assert stamp(double) == compiling._fingerprint(tmp_path / "doubling.py")
+
+
+def test_it_is_said_once_that_nothing_can_be_kept(imported, nothing_writable, caplog):
+    nothing_writable()
+    double = imported()
+    assert (double(21), double(0.5)) == (42, 1)
+    assert [each.levelname for each in caplog.records] == ["WARNING"]
+    assert "Set NUMBA_CACHE_DIR to a folder that may be written" in caplog.text
 
 
 def modules():

@@ -65,6 +65,18 @@ def test_int64_indices_explicit_zeros_and_unsorted_indices():
     np.testing.assert_array_equal(A.data, before.data)
 
 
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+def test_what_may_only_be_read_is_taken_so_that_kernels_need_not_be_compiled_for_it(width):
+    given = sparse.csr_array(np.eye(4, dtype=bool))
+    given.indptr, given.indices = given.indptr.astype(width), given.indices.astype(width)
+    for part in (given.indptr, given.indices, given.data):
+        part.flags.writeable = False
+    read = BooleanMatrix.from_array(given)
+    assert read.indptr.flags.writeable
+    assert read.indices.flags.writeable
+    np.testing.assert_array_equal(read.to_csr().toarray(), np.eye(4, dtype=bool))
+
+
 def test_duplicates_add_up_as_in_scipy():
     coordinates = (np.array([0, 0, 1]), np.array([1, 1, 0]))
     merged = BooleanMatrix.from_array(

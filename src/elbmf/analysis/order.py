@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from elbmf.boolean.product import boolean_factors
 
@@ -158,6 +156,10 @@ def _chain(U: Bools, V: Bools, overlap: ComponentOverlap | None) -> Places:
     k = U.shape[1]
     if k < 3:
         return np.argsort(-_areas(U, V), kind="stable")
+    # Here, for methods import this module, and their fits need no clusters.
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
     overlap = overlap or component_overlap(U, V)
     distance = 2 - overlap.row_similarity - overlap.column_similarity
     np.fill_diagonal(distance, 0)

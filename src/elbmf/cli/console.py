@@ -93,8 +93,8 @@ class Console:
             # The table of components says that.
             warnings.simplefilter("ignore", DoubtfulComponentWarning)
             warnings.showwarning = self._show_warning
+            logger.addHandler(handler)
             if self.verbosity:
-                logger.addHandler(handler)
                 logger.setLevel(logging.INFO if self.verbosity <= 1 else logging.DEBUG)
             try:
                 yield
@@ -121,4 +121,7 @@ class _LogHandler(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._console.note(f"{record.name}: {record.getMessage()}")
+        if record.levelno >= logging.WARNING:
+            self._console.warn(record.getMessage())
+        elif self._console.verbosity:
+            self._console.note(f"{record.name}: {record.getMessage()}")

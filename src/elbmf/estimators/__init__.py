@@ -19,13 +19,18 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the table
     from elbmf.estimators.rivals.primp import Primp as Primp
     from elbmf.estimators.rivals.rounded_nmf import RoundedNMF as RoundedNMF
     from elbmf.estimators.rivals.sofa import Sofa as Sofa
+    from elbmf.estimators.scorers import description_length_scorer as description_length_scorer
+    from elbmf.estimators.scorers import held_out_scorer as held_out_scorer
 
-__all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, ESTIMATORS)]
+_SCORERS = ("description_length_scorer", "held_out_scorer")
+
+__all__ = ["METHODS", "BooleanFactorizer", "method", *map(class_name, ESTIMATORS), *_SCORERS]
 
 __getattr__, __dir__ = late_names(
     __name__,
     lambda: {
         "BooleanFactorizer": "elbmf.estimators.base:BooleanFactorizer",
         **{class_name(name): place for name, place in ESTIMATORS.items()},
+        **{name: f"elbmf.estimators.scorers:{name}" for name in _SCORERS},
     },
 )

@@ -16,8 +16,13 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import (
+    BaseEstimator,
+    BiclusterMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Cover, Weights, cover
@@ -30,7 +35,7 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
-from elbmf.io.frames import is_frame, with_numbers
+from elbmf.io.frames import is_frame, plain_cells, with_numbers
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
@@ -77,7 +82,9 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 @estimator
-class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator):
+class BooleanFactorizer(
+    BiclusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator
+):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
     A method is an `estimator` with parameters of its own beside the common ones, and implements
@@ -156,6 +163,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Their names, where the training data had any.
     sample_names_in_ : ndarray of str
         Names of the rows of the training data, where it had any.
+    rows_ : ndarray of bool, of shape (n_components, n_samples)
+        The rows of each component: `membership_` the other way round. With ``columns_``, it is what
+        scikit-learn knows as biclusters, one for each component; they may overlap.
+    columns_ : ndarray of bool, of shape (n_components, n_features)
+        The columns of each component: the same as ``components_``.
     binarizer_ : transformer
         Fitted to the training data; `transform` reads new rows by it. Only if ``binarize`` is a
         word or a transformer.
@@ -186,6 +198,24 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool | int = False
+
+    # What a fit leaves, for editors and type checkers
+    components_: Bools = field(init=False)
+    membership_: Bools = field(init=False)
+    n_components_: int = field(init=False)
+    reconstruction_err_: int | float = field(init=False)
+    cover_: Cover = field(init=False)
+    noise_rates_: NoiseRates = field(init=False)
+    n_iter_: int = field(init=False)
+    stop_reason_: str = field(init=False)
+    history_: dict[str, NDArray[Any]] = field(init=False)
+    stages_: dict[str, int] = field(init=False)
+    run_losses_: list[int] = field(init=False)
+    line_weights_: LineWeights | None = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[np.object_] = field(init=False)
+    sample_names_in_: NDArray[np.object_] = field(init=False)
+    binarizer_: Any = field(init=False)
 
     @abstractmethod
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
@@ -569,6 +599,16 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         return Weights()
 
     @property
+    def rows_(self) -> Bools:
+        """The rows of each component, as scikit-learn's biclusters have them."""
+        return self.membership_.T
+
+    @property
+    def columns_(self) -> Bools:
+        """The columns of each component, likewise."""
+        return self.components_
+
+    @property
     def _rank(self) -> int:
         """Number of components to find."""
         assert isinstance(self.n_components, int | np.integer)
@@ -593,15 +633,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         with naming_lines(lambda: names_of(X)):
             checked = None
             try:
-                checked = validate_data(
-                    self,
-                    with_numbers(X) if is_frame(X) else X,
-                    reset=reset,
-                    accept_sparse=True,
-                    accept_large_sparse=True,
-                    ensure_all_finite=False,
-                    dtype="numeric",
-                )
+                checked = self._checked(with_numbers(X) if is_frame(X) else X, reset)
                 if np.ma.is_masked(X):
                     # The validation looks through the mask.
                     checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
@@ -614,6 +646,26 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts) from None
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Return input as scikit-learn wants it, with names, shape and numbers checked.
+
+        It looks at each column of a data frame in turn, which takes longer than to describe a row.
+        Where it would find nothing, the names and types are compared all at once.
+        """
+        rules: dict[str, Any] = {
+            "accept_sparse": True,
+            "accept_large_sparse": True,
+            "ensure_all_finite": False,
+            "dtype": "numeric",
+        }
+        cells = plain_cells(X) if is_frame(X) else None
+        if cells is None:
+            return validate_data(self, X, reset=reset, **rules)
+        known = getattr(self, "feature_names_in_", None)
+        if reset or known is None or not np.array_equal(known, np.asarray(X.columns, dtype=object)):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return check_array(cells, estimator=self, input_name="X", **rules)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,12 +5,14 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.analysis.doubts import doubt_text, doubts
@@ -228,6 +230,11 @@ class ELBMF(
     # The relaxation
     regularizer: str | Regularizer = "elb"
     schedule: Schedule | None = None
+
+    bits_saved_: NDArray[np.float64] = field(init=False)
+    extra_weight_: float = field(init=False)
+    n_changes_: int = field(init=False)
+    lower_bound_: int = field(init=False)
 
     # --- data: in memory, on disk, or on a cluster ---
 

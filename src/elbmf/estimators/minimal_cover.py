@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
@@ -108,6 +109,10 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
     extra_weight: float = np.inf
     effort: float = 1.0
     time_limit: float | None = None
+
+    bits_saved_: NDArray[np.float64] = field(init=False)
+    lower_bound_: int = field(init=False)
+    proved_: bool = field(init=False)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()

@@ -1,6 +1,7 @@
 """The part of a method that learns from rows as they come, a few at a time."""
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, Self
 
 from elbmf.boolean.product import Bools
@@ -41,6 +42,9 @@ class PartialFitMixin(BooleanFactorizer):
         Calls of `partial_fit`; only after it. Of the others there are then only ``components_``
         and ``n_components_``.
     """
+
+    n_rows_seen_: int = field(init=False)
+    n_batches_: int = field(init=False)
 
     @abstractmethod
     def _learn(self, A: BooleanMatrix) -> tuple[Bools, int]:
@@ -110,5 +114,5 @@ class PartialFitMixin(BooleanFactorizer):
                 "rows without names of columns."
             )
         self.components_ = self._widen(n_features)
-        self.n_features_in_: int = n_features
+        self.n_features_in_ = n_features
         return self

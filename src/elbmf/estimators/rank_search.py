@@ -177,6 +177,12 @@ default="mdl"
     callback: Callable[[RankProgress], Any] | None = None
     verbose: bool | int = False
 
+    n_components_: int = field(init=False)
+    best_estimator_: BooleanFactorizer = field(init=False)
+    choices_: dict[str, int] = field(init=False)
+    table_: dict[str, NDArray[Any]] = field(init=False)
+    random_state_: Any = field(init=False)
+
     def fit(
         self,
         X: Any,

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.errors import InputError, Line
@@ -16,7 +17,7 @@ from elbmf.io.table import LabelledMatrix, names_of
 from elbmf.io.text.lines import CellError, parse_cell, shown
 from elbmf.utils.extras import optional_module
 
-__all__ = ["from_frame", "is_frame", "to_frame", "with_numbers"]
+__all__ = ["from_frame", "is_frame", "plain_cells", "to_frame", "with_numbers"]
 
 _MOST_NAMED = 3
 
@@ -38,12 +39,15 @@ def with_numbers(frame: Any) -> Any:
         When two columns have the same name, or cells hold neither numbers nor yes or no; it names
         the columns, and a cell of the first.
     """
-    repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
-    if repeated:
+    if len({*frame.columns}) < len(frame.columns):
+        repeated = [name for name, count in Counter(frame.columns).items() if count > 1]
         raise InputError(
             f"Columns need names of their own; {shown(str(repeated[0]))} is that of "
             f"{list(frame.columns).count(repeated[0])}. Rename all but one of them."
         )
+    # Columns are many and types are few: a look at each column would take longer than a prediction.
+    if all(map(_has_numbers, {*frame.dtypes})):
+        return frame
     read: dict[Any, Any] = {}
     strange: dict[int, str] = {}
     first: tuple[str | Line, ...] = ()
@@ -67,6 +71,17 @@ def with_numbers(frame: Any) -> Any:
             "columns first, e.g. with pandas.get_dummies.",
         )
     return _replaced(frame, read) if read else frame
+
+
+def plain_cells(frame: Any) -> NDArray[Any] | None:
+    """Return the cells of a data frame whose columns all have numbers as numpy keeps them.
+
+    None stands for any other frame, such as one with sparse columns.
+    """
+    types = {*frame.dtypes}
+    if not types or not all(isinstance(each, np.dtype) and _has_numbers(each) for each in types):
+        return None
+    return np.asarray(frame.to_numpy(dtype=np.result_type(*types)))
 
 
 def from_frame(frame: Any) -> LabelledMatrix:

@@ -3,8 +3,11 @@
 numba keeps compiled code as long as the file of the function is unchanged, although the code of
 the functions it calls is inside. Here it is kept as long as neither its file nor any file of
 kernels that this one imports has changed: a change to one kernel compiles that kernel again, and
-what calls it. Where nothing can be kept, as in a read-only installation without a home directory,
-each process compiles anew.
+what calls it.
+
+numba reads only where it could also write. Here, what was kept when the image of a container was
+made is read although nobody may write there. Where nothing can be kept, each process compiles anew,
+and says so.
 """
 
 import gc
@@ -18,8 +21,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from numba import njit, typeof, types
-from numba.core import cgutils, event
+from numba import config, njit, typeof, types
+from numba.core import caching, cgutils, event
 from numba.extending import intrinsic
 
 __all__ = [
@@ -102,21 +105,107 @@ def kernel(*, allocates: bool = True, **options: Any) -> Decorator:
         # The other wrapper is for calls from C, of which there are none.
         dispatcher = njit(nogil=True, no_cfunc_wrapper=True, _nrt=allocates, **options)(function)
         try:
-            dispatcher.enable_caching()
+            _keep(dispatcher, function)
         except RuntimeError as error:
             _LOG.info("compiled kernels are not kept: %s", error)
-            return dispatcher
-        fingerprint = _fingerprint(Path(function.__code__.co_filename))
-        index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-        if index is not None and hasattr(index, "_source_stamp"):
-            index._source_stamp = fingerprint
-        if index is not None and hasattr(index, "_version"):
-            # The stamp is unpickled together with the types of arguments, which fails when a type
-            # has moved to another file since. What numba takes for its version is read before.
-            index._version = f"{index._version} {fingerprint}"
         return dispatcher
 
     return decorate
+
+
+def _keep(dispatcher: Any, function: Callable[..., Any]) -> None:
+    """Let a kernel be kept on disk, and loaded from there."""
+    fingerprint = _fingerprint(Path(function.__code__.co_filename))
+    if _KernelCache is not None and hasattr(dispatcher, "_cache"):
+        try:
+            dispatcher._cache = _KernelCache(function, fingerprint)
+            return
+        except (AttributeError, TypeError) as error:
+            _LOG.info("numba has changed how it keeps what it compiled: %s", error)
+    dispatcher.enable_caching()
+    _stamp(getattr(getattr(dispatcher, "_cache", None), "_cache_file", None), fingerprint)
+
+
+def _stamp(index: Any, fingerprint: str) -> None:
+    """Let an index of what is kept be for one state of the files."""
+    if hasattr(index, "_source_stamp"):
+        index._source_stamp = fingerprint
+    if hasattr(index, "_version"):
+        # The stamp is unpickled together with the types of arguments, which fails when a type
+        # has moved to another file since. What numba takes for its version is read before.
+        index._version = f"{index._version} {fingerprint}"
+
+
+def _kernel_cache() -> Any:
+    """Return the class of what keeps kernels, or None if numba lacks the parts that it rests on."""
+    try:
+        known = caching.CompileResultCacheImpl._locator_classes
+        places = {each.__name__.strip("_"): each for each in known}
+        beside, chosen = places["InTreeCacheLocator"], places["UserProvidedCacheLocator"]
+    except (AttributeError, KeyError):
+        return None
+
+    class ReadOnly(beside):  # type: ignore[misc, valid-type]
+        """The folder beside a file, where it may not be written, and nor may any other folder."""
+
+        def ensure_cache_path(self) -> None:
+            """Be content with it as it is."""
+
+    class Impl(caching.CompileResultCacheImpl):
+        """Knows that folder as the last resort."""
+
+        _locator_classes = (*known, ReadOnly)
+
+    class KernelCache(caching.FunctionCache):
+        """Keeps a kernel where it may, and loads it from there or from where it may only read."""
+
+        _impl_class = Impl
+
+        def __init__(self, function: Callable[..., Any], fingerprint: str) -> None:
+            super().__init__(function)
+            file = function.__code__.co_filename
+            folders = [self._cache_path, beside(function, file).get_cache_path()]
+            if config.CACHE_DIR:
+                folders.append(chosen(function, file).get_cache_path())
+            kind, name = type(self._cache_file), self._impl.filename_base
+            others = [kind(folder, name, fingerprint) for folder in dict.fromkeys(folders)][1:]
+            self._indexes = [self._cache_file, *others]
+            for index in self._indexes:
+                _stamp(index, fingerprint)
+
+        def _load_overload(self, signature: Any, target: Any) -> Any:
+            if not self._enabled:
+                return None
+            key = self._index_key(signature, target.codegen())
+            for index in self._indexes:
+                try:
+                    found = index.load(key)
+                except PermissionError:
+                    continue
+                if found is not None:
+                    return self._impl.rebuild(target, found)
+            return None
+
+        def _save_overload(self, signature: Any, compiled: Any) -> None:
+            if isinstance(self._impl.locator, ReadOnly):
+                _warn_that_nothing_is_kept()
+            else:
+                super()._save_overload(signature, compiled)
+
+    return KernelCache
+
+
+_KernelCache = _kernel_cache()
+
+
+@cache
+def _warn_that_nothing_is_kept() -> None:
+    """Say so once."""
+    _LOG.warning(
+        "compiled kernels cannot be kept, for there is no folder for them that may be written: "
+        "each process compiles them anew. Set NUMBA_CACHE_DIR to a folder that may be written, or "
+        "call elbmf.warm_up() once as a user who may write to the folder of the package."
+    )
 
 
 def address_of(function: Any, *arguments: Any) -> int:

@@ -188,6 +188,9 @@ class BooleanMatrix(Matrix):
         added_up = X.nnz != csr.nnz
         shape = (int(csr.shape[0]), int(csr.shape[1]))
         indptr, indices = csr.indptr.astype(np.int64, copy=False), csr.indices
+        if not (indptr.flags.writeable and indices.flags.writeable):
+            # As joblib hands them over: each kernel would be compiled once more for them.
+            indptr, indices = indptr.copy(), indices.copy()
         data = csr.data
         masked = np.zeros(data.shape, dtype=np.bool_)
         if mask is not None:

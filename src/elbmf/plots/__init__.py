@@ -1,4 +1,4 @@
-"""Pictures, drawn with matplotlib where it is installed (``pip install 'elbmf[plots]'``).
+"""Pictures, drawn with matplotlib where it is installed (the extra ``plots``).
 
 One rule for all of them:
 

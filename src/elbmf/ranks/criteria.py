@@ -32,6 +32,7 @@ __all__ = [
     "bai_ng",
     "count",
     "description_length",
+    "description_length_of_rows",
     "log2_binomial",
     "savings",
 ]
@@ -304,6 +305,28 @@ def description_length(A: Any, U: Any, V: Any, *, two_rates: bool = False) -> fl
     are ones at the cost of its complement. An empty component is charged log(n·m) bits.
     """
     return (TWO_RATES if two_rates else CRITERIA)["mdl"](count(A, U, V))
+
+
+def description_length_of_rows(counts: Counts, learned_from: int) -> float:
+    """Bits it takes to describe rows by components that were learned from others.
+
+    As `description_length`, but that the columns of components, and what says how many rows and
+    columns each has, are charged for all rows that were learned from: these rows bear their share.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of the rows that are described.
+    learned_from : int
+        How many rows the components were learned from.
+    """
+    n = counts.shape[0]
+    share = n / max(learned_from, n)
+    return log2_binomial(counts.known, counts.errors) + math.fsum(
+        log2_binomial(n, rows)
+        + share * (_component_length(counts.shape, rows, columns) - log2_binomial(n, rows))
+        for rows, columns in zip(counts.rows, counts.columns, strict=True)
+    )
 
 
 def akaike(

@@ -239,6 +239,8 @@ def _of_source(place: str) -> tuple[str, list[str]]:
         if isinstance(each, ast.FunctionDef) and each.name == "__init__":
             arguments = [*each.args.args[1:], *each.args.kwonlyargs]
             return docstring, [argument.arg for argument in arguments]
+    if isinstance(node, ast.ClassDef) and not (node.bases or node.decorator_list):
+        return docstring, []
     # Made elsewhere, or by a base: only the class itself can tell.
     return _of_object(getattr(importlib.import_module(module), name))
 

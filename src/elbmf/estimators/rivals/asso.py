@@ -2,6 +2,7 @@
 
 import logging
 import time
+from dataclasses import field
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -113,6 +114,9 @@ class Asso(BooleanFactorizer):
     gain_weight: float = 1.0
     penalty_weight: float = 1.0
     transpose: bool | Literal["auto"] = "auto"
+
+    threshold_: float = field(init=False)
+    transposed_: bool = field(init=False)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         found, stopped = self._by_choice(A, self._rank)

@@ -1,6 +1,7 @@
 """Binaps: a binary autoencoder whose weights are the components."""
 
 import time
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -147,6 +148,10 @@ class Binaps(BooleanFactorizer):
     zero_weight: float | Literal["auto", "density"] = "auto"
     threshold: float | Literal["auto"] = "auto"
     prune: bool = True
+
+    weights_: NDArray[Any] = field(init=False)
+    bias_: NDArray[Any] = field(init=False)
+    threshold_: float = field(init=False)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         network = Network.of(A.shape[1], self._rank)

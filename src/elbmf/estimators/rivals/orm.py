@@ -2,10 +2,12 @@
 
 import logging
 import time
+from dataclasses import field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import cover
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
@@ -133,6 +135,10 @@ class OrM(BooleanFactorizer):
     components_prior: float = 0.5
     dispersion: float | Literal["auto"] = "auto"
     estimate: Literal["mean", "best"] = "mean"
+
+    membership_probability_: NDArray[np.float64] = field(init=False)
+    components_probability_: NDArray[np.float64] = field(init=False)
+    dispersion_: float = field(init=False)
 
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
