@@ -25,7 +25,7 @@ _MOST_VALUES = 14
 
 
 def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: bool = True) -> None:
-    """Draw a table of numbers from 0 to 1; what is not a number is grey.
+    """Draw a table of numbers from 0 to 1, or down to -1; what is not a number is grey.
 
     The bar of colours says what is shown, its meaning. The numbers are written into the cells of a
     small table, unless ``values`` is False.
@@ -35,11 +35,12 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], meaning: str, *, values: boo
     drawn[: shares.shape[0], : shares.shape[1]] = shares
     # Up to the next tenth, so that pale maps can be read; the bar tells how far.
     known = drawn[np.isfinite(drawn)]
-    greatest = max(0.1, float(np.ceil(10 * known.max())) / 10) if known.size else 1.0
+    greatest = max(0.1, float(np.ceil(10 * np.abs(known).max())) / 10) if known.size else 1.0
+    both_ways = bool((known < 0).any())
     image = ax.imshow(
         np.ma.masked_invalid(drawn),
-        cmap="Blues",
-        vmin=0,
+        cmap="RdBu" if both_ways else "Blues",
+        vmin=-greatest if both_ways else 0,
         vmax=greatest,
         aspect="auto",
         interpolation="nearest",

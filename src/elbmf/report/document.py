@@ -24,6 +24,7 @@ __all__ = [
     "Rank",
     "Recipe",
     "Summary",
+    "Told",
     "Trace",
 ]
 
@@ -223,19 +224,39 @@ class Component(TypedDict):
     sets: list[Enriched]
 
 
+class Told(TypedDict):
+    """What a component tells about a label.
+
+    Of its ``component_rows`` with a known label, ``overlap`` have this one: the share ``inside``,
+    beside that ``outside``, among all other rows. ``log10_p`` is adjusted.
+    """
+
+    component: int
+    nmi: float
+    overlap: int
+    component_rows: int
+    share_inside: float
+    share_outside: float
+    fold: float
+    log10_p: float
+
+
 class LabelClass(TypedDict):
-    """A label, and the component that tells most about it."""
+    """A label, and the component that tells most about it by having more of it than elsewhere.
+
+    ``absence`` is a component that tells more by having less of it. Both are None if there is none.
+    """
 
     name: str
     size: int
-    component: int
-    nmi: float
+    best: Told | None
+    absence: Told | None
 
 
 class Labels(TypedDict):
     """Known labels of the rows against components: ``nmi[component][class]``.
 
-    ``order`` puts components so that the greatest nmi are on a diagonal.
+    It is below 0 where the label is rarer in the component than elsewhere. ``order`` puts components so that the greatest nmi are on a diagonal.
     """
 
     title: str

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
 from elbmf.cli.flags.shared import add_name_matching, add_result
-from elbmf.cli.text.tables import shorten, table
+from elbmf.cli.text.tables import log_p_text, shorten, table
 from elbmf.errors import InputError
 from elbmf.utils.text import number
 
@@ -162,8 +162,8 @@ def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> st
                 f"{each.overlap}/{each.set_size}",
                 number(each.component_size),
                 f"{each.fold_enrichment:.1f}",
-                _p(each.log10_p),
-                _p(each.log10_adjusted_p),
+                log_p_text(each.log10_p),
+                log_p_text(each.log10_adjusted_p),
                 shorten(each.genes, width=30),
             ]
             for each in of_component[:_SHOWN]
@@ -173,12 +173,3 @@ def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> st
     if left_out:
         text += f"\n\n{number(left_out)} more; -o TABLE writes all."
     return text
-
-
-def _p(log10: float) -> str:
-    """Write a probability with two digits, also one too small for a number."""
-    if log10 > -3:
-        return f"{10**log10:.3f}"
-    exponent = int(log10 // 1)
-    mantissa = f"{10 ** (log10 - exponent):.1f}"
-    return f"{mantissa}e{exponent}" if mantissa != "10.0" else f"1.0e{exponent + 1}"

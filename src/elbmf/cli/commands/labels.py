@@ -2,13 +2,14 @@
 
 import argparse
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import add_label_column, add_result
-from elbmf.cli.text.tables import shorten, table
-from elbmf.utils.text import number
+from elbmf.cli.text.tables import log_p_text, shorten, table
+from elbmf.utils.text import number, percent
 
 if TYPE_CHECKING:
     from elbmf.analysis.labels import ComponentLabels
@@ -21,8 +22,9 @@ examples:
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
 
 The table has a header; its first column names rows of the matrix, in any order. For each label the
-component that tells most about it is shown, by normalized mutual information (nmi); -o writes all
-pairs of components and labels."""
+best component is shown: of those in which it is more frequent than elsewhere, the one that tells
+most about it, by normalized mutual information (nmi: 0 nothing, 1 all). -o writes all pairs of
+components and labels."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -49,48 +51,92 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_table(output, args.labels, result=args.result)
     model = load(args.result)
     labels = labels_of_rows(model, args, console)
-    found = component_labels(model.U, labels)
+    found = component_labels(model, labels)
     if output is not None:
         write_records(output, _records(found))
         console.note(f"Saved to {output}")
     if args.json:
         console.result_json(
-            {"result": args.result, "labels": args.labels, "components": _records(found)}
+            {
+                "result": args.result,
+                "labels": args.labels,
+                "best": _best(found),
+                "components": _records(found),
+            }
         )
     else:
         console.result(_text(found))
     return 0
 
 
+# What the component of a pair has of the label, beside the rows that are in none.
+_DIRECTIONS = {1: "more", 0: "as many", -1: "fewer"}
+
+
+def _record(found: "ComponentLabels", component: int, position: int) -> dict[str, Any]:
+    at = component, position
+    return {
+        "component": component,
+        "label": found.classes[position],
+        "nmi": float(found.nmi[at]),
+        "direction": _DIRECTIONS[int(found.direction[at])],
+        "overlap": int(found.overlap[at]),
+        "component_rows": int(found.component_sizes[component]),
+        "label_rows": int(found.class_sizes[position]),
+        "share_inside": float(found.share_inside[at]),
+        "share_outside": float(found.share_outside[at]),
+        "fold": float(found.fold[at]),
+        "log10_adjusted_p": float(found.log10_adjusted_p[at]),
+    }
+
+
 def _records(found: "ComponentLabels") -> list[dict[str, Any]]:
+    pairs = product(range(len(found.nmi)), range(len(found.classes)))
+    return [_record(found, *pair) for pair in pairs]
+
+
+def _best(found: "ComponentLabels") -> list[dict[str, Any]]:
+    """Return for each label its best component, or none, and the one that tells more by lacking it."""
     return [
         {
-            "component": component,
             "label": label,
-            "nmi": float(found.nmi[component, position]),
-            "overlap": int(found.overlap[component, position]),
-            "component_rows": int(found.component_sizes[component]),
             "label_rows": int(found.class_sizes[position]),
+            "best_component": None if best < 0 else _record(found, best, position),
+            "told_by_absence": None if lacking < 0 else _record(found, lacking, position),
         }
-        for component in range(len(found.nmi))
-        for position, label in enumerate(found.classes)
+        for position, (label, best, lacking) in enumerate(
+            zip(
+                found.classes,
+                found.best_components().tolist(),
+                found.absences().tolist(),
+                strict=True,
+            )
+        )
     ]
 
 
 def _text(found: "ComponentLabels") -> str:
-    lines = [
-        [
-            shorten([label]),
-            number(int(found.class_sizes[position])),
-            str(component),
-            f"{found.nmi[component, position]:.3f}",
-            number(int(found.overlap[component, position])),
-            number(int(found.component_sizes[component])),
-        ]
-        for position, (label, component) in enumerate(
-            zip(found.classes, found.best_components(), strict=True)
-        )
-    ]
-    headers = ["label", "rows", "best component", "nmi", "rows in both", "rows of component"]
+    headers = ["label", "rows", "best component", "nmi", "rows in it", "share inside", "outside"]
+    headers += ["fold", "adjusted p"]
+    lines, absences = [], []
+    for each in _best(found):
+        label, best, lacking = shorten([each["label"]]), each["best_component"], each["told_by_absence"]
+        rows = number(each["label_rows"])
+        figures = ["–"] * 6
+        if best is not None:
+            figures = [
+                f"{best['nmi']:.3f}",
+                f"{number(best['overlap'])} of {number(best['component_rows'])}",
+                percent(best["share_inside"]),
+                percent(best["share_outside"]),
+                f"{best['fold']:.1f}",
+                log_p_text(best["log10_adjusted_p"]),
+            ]
+        lines.append([label, rows, "none" if best is None else str(best["component"]), *figures])
+        if lacking is not None:
+            absences.append(
+                f"{label}: what tells most is that component {lacking['component']} has "
+                f"{number(lacking['overlap'])} of its {rows} rows (nmi {lacking['nmi']:.3f})."
+            )
     mean = f"mean nmi of the best components: {found.best_nmi().mean():.3f}"
-    return table(headers, lines, left=[0]) + "\n\n" + mean
+    return "\n".join([table(headers, lines, left=[0]), "", *absences, mean])
