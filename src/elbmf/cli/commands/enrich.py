@@ -1,7 +1,7 @@
 """``elbmf enrich``: find known sets of columns, such as pathways of genes, in saved components."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -130,7 +130,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
     else:
-        console.result(_text(found, args, len(sets)))
+        console.result(_text(found, args, len(sets), model.info.data.words.spoken))
     if output is not None:
         console.note(f"Saved to {output}" if found else f"Nothing to save, {output} not written")
     return 0
@@ -144,9 +144,14 @@ def _record(found: "Enrichment", output: Path) -> dict[str, Any]:
     return record
 
 
-def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> str:
+def _text(
+    found: "list[Enrichment]",
+    args: argparse.Namespace,
+    count: int,
+    spoken: Callable[[str], str],
+) -> str:
     if not found:
-        return (
+        return spoken(
             f"None of the {number(count)} sets is enriched in any component with an adjusted p of "
             f"at most {args.max_adjusted_p:g}."
         )
@@ -169,7 +174,7 @@ def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> st
             for each in of_component[:_SHOWN]
         ]
     headers = ["component", "set", "overlap", "columns", "fold", "p", "adjusted p", "in both"]
-    text = table(headers, lines, left=[1, 7])
+    text = table([spoken(each) for each in headers], lines, left=[1, 7])
     if left_out:
         text += f"\n\n{number(left_out)} more; -o TABLE writes all."
     return text

@@ -1,7 +1,7 @@
 """``elbmf labels``: compare saved components with known labels of the rows."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
     else:
-        console.result(_text(found))
+        console.result(_text(found, model.info.data.words.spoken))
     return 0
 
 
@@ -115,9 +115,10 @@ def _best(found: "ComponentLabels") -> list[dict[str, Any]]:
     ]
 
 
-def _text(found: "ComponentLabels") -> str:
+def _text(found: "ComponentLabels", spoken: Callable[[str], str]) -> str:
     headers = ["label", "rows", "best component", "nmi", "rows in it", "share inside", "outside"]
     headers += ["fold", "adjusted p"]
+    headers = [spoken(each) for each in headers]
     lines, absences = [], []
     for each in _best(found):
         label, best, lacking = shorten([each["label"]]), each["best_component"], each["told_by_absence"]
@@ -134,9 +135,10 @@ def _text(found: "ComponentLabels") -> str:
             ]
         lines.append([label, rows, "none" if best is None else str(best["component"]), *figures])
         if lacking is not None:
-            absences.append(
-                f"{label}: what tells most is that component {lacking['component']} has "
+            said = spoken(
+                f"what tells most is that component {lacking['component']} has "
                 f"{number(lacking['overlap'])} of its {rows} rows (nmi {lacking['nmi']:.3f})."
             )
+            absences.append(f"{label}: {said}")
     mean = f"mean nmi of the best components: {found.best_nmi().mean():.3f}"
-    return "\n".join([table(headers, lines, left=[0]), "", *absences, mean])
+    return "\n".join([table(headers, lines, left=[0]), "", *absences, spoken(mean)])
