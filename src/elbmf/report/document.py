@@ -294,7 +294,8 @@ class Recipe(TypedDict):
 class Document(TypedDict):
     """A whole report.
 
-    ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
+    What it says is in the words of matrices, which the page puts into those of ``vocabulary``, as
+    `elbmf.utils.vocabulary.Vocabulary.of` reads it. ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
     kept the position of its label in ``labels["classes"]``, 65535 for none. ``sets_title`` names
     the file of known sets of columns.
     """
@@ -302,6 +303,7 @@ class Document(TypedDict):
     format: Literal["elbmf-report"]
     format_version: int
     title: str
+    vocabulary: str | None
     summary: Summary
     rows: Axis
     columns: Axis

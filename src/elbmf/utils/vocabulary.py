@@ -75,13 +75,15 @@ class Vocabulary:
         return dict(sorted(found.items(), key=lambda item: -len(item[0])))
 
     @cached_property
-    def pattern(self) -> str:
-        """A regular expression of what is to be said otherwise, with an article before it."""
+    def pattern(self) -> str | None:
+        """A regular expression of what is said otherwise, with an article before it, if any is."""
+        if not self.table:
+            return None
         return _PATTERN.format("|".join(map(re.escape, self.table)))
 
     def spoken(self, text: str) -> str:
         """Return a text of our own in the words of the field."""
-        if not self.table:
+        if self.pattern is None:
             return text
         return re.sub(self.pattern, self._replaced, text, flags=re.IGNORECASE)
 
