@@ -85,7 +85,9 @@ def test_direction_and_shares_are_those_of_every_pair(case):
                 assert found.fold[at, position] == pytest.approx(inside / of_class.mean())
             else:
                 assert found.direction[at, position] == 0
-            tail = hypergeom.sf((members & of_class).sum() - 1, len(kept), of_class.sum(), members.sum())
+            tail = hypergeom.sf(
+                (members & of_class).sum() - 1, len(kept), of_class.sum(), members.sum()
+            )
             assert 10 ** found.log10_adjusted_p[at, position] >= tail * (1 - 1e-9)
     assert (np.abs(found.signed_nmi) <= found.nmi).all()
 

@@ -137,7 +137,9 @@ def test_labels_have_a_best_component(elbmf: Any, model: str) -> None:
 def test_a_label_that_is_only_absent_has_no_best_component(elbmf: Any) -> None:
     U = np.array([[1], [1], [1], [1], [0], [0], [0], [0]], dtype=bool)
     save_model("absent", SavedModel(U, np.ones((1, 2), dtype=bool)))
-    Path("kinds.tsv").write_text("id\tkind\n" + "".join(f"{at}\t{'ab'[at > 3]}\n" for at in range(8)))
+    Path("kinds.tsv").write_text(
+        "id\tkind\n" + "".join(f"{at}\t{'ab'[at > 3]}\n" for at in range(8))
+    )
     result = elbmf("labels", "absent", "kinds.tsv")
     lines = result.out.splitlines()
     assert lines[1].split()[:3] == ["a", "4", "0"]

@@ -274,7 +274,10 @@ def _labels(U, classes, labels):
             [float((u & (labels == c)).sum() / max(1, (u | (labels == c)).sum())) for c in classes]
         )
     best = np.argmax(nmi, axis=0)
-    sizes, inside = U.sum(axis=0), [U[:, b] & (labels == c) for b, c in zip(best, classes, strict=True)]
+    sizes, inside = (
+        U.sum(axis=0),
+        [U[:, b] & (labels == c) for b, c in zip(best, classes, strict=True)],
+    )
     return {
         "title": "kind",
         "classes": [

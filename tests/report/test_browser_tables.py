@@ -68,7 +68,8 @@ def test_tables_are_those_of_the_model(downloads, browser):
     assert [list(map(int, line[:3])) for line in lines] == [
         [at, U[:, at].sum(), V[at].sum()] for at in range(2)
     ]
-    assert lines[0][-2] == "left" and lines[1][-2] == ""
+    assert lines[0][-2] == "left"
+    assert lines[1][-2] == ""
     # With a quote before what a spreadsheet takes for a formula, and then without.
     for harmless in (True, False):
         titles, *lines = downloads("rows")
@@ -88,7 +89,9 @@ def test_tables_are_those_of_the_model(downloads, browser):
         wanted = counts[ROWS.index(name), int(at)] / V[int(at)].sum()
         assert share == pytest.approx(wanted)
     titles, *lines = downloads("columns")
-    held = [[COLUMNS[column], str(at)] for column in range(8) for at in np.flatnonzero(V[:, column])]
+    held = [
+        [COLUMNS[column], str(at)] for column in range(8) for at in np.flatnonzero(V[:, column])
+    ]
     assert [line[:2] for line in lines if line[1]] == held
 
 
@@ -108,7 +111,11 @@ def test_tables_of_labels_and_sets(downloads, browser):
     assert browser.texts("#components-table td.best") == ["left", "a, set", "–", "–"]
     browser.go("component-0")
     titles = browser.texts("#detail h3")
-    assert titles.index("Known sets: sets.gmt") < titles.index("Labels: side") < titles.index("Members")
+    assert (
+        titles.index("Known sets: sets.gmt")
+        < titles.index("Labels: side")
+        < titles.index("Members")
+    )
 
 
 def test_the_page_speaks_in_the_words_of_the_field(browser):
@@ -117,10 +124,13 @@ def test_the_page_speaks_in_the_words_of_the_field(browser):
     shown = browser.run("return document.getElementById('app').innerText")
     assert document["title"] == "2 roles"
     assert "Roles" in browser.texts(".bar nav a")
-    assert browser.one("#search-input").get_attribute("placeholder") == "Search users and permissions"
+    assert (
+        browser.one("#search-input").get_attribute("placeholder") == "Search users and permissions"
+    )
     assert "permissions missing from roles" in browser.text("#matrix-legend")
     titles = browser.texts("#components-table th")
-    assert "Users" in titles and "Permissions that fit best" in titles
+    assert "Users" in titles
+    assert "Permissions that fit best" in titles
     # Names of the data are as they are.
     assert "column,3" in shown
     browser.go("row-9")
@@ -134,7 +144,10 @@ def test_the_page_speaks_in_the_words_of_the_field(browser):
     left = [
         line
         for line in browser.run("return document.getElementById('main').innerText").splitlines()
-        if any(word in line.lower().split() for word in ("row", "rows", "column", "columns", "component"))
+        if any(
+            word in line.lower().split()
+            for word in ("row", "rows", "column", "columns", "component")
+        )
     ]
     assert all("row 9" in line for line in left), left
 
@@ -147,10 +160,14 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize("words", ["roles", "biology", "baskets", "owner,unit/units,useful item", None])
+@pytest.mark.parametrize(
+    "words", ["roles", "biology", "baskets", "owner,unit/units,useful item", None]
+)
 def test_page_and_terminal_speak_alike(browser, words):
     known = Vocabulary.of(words)
     source = (files("elbmf.report") / "static" / "vocabulary.js").read_text(encoding="utf-8")
     given = {"pattern": known.pattern, "table": [*known.table.items()]}
-    found = browser.run(f"{source}; speak(arguments[0]); return arguments[1].map(spoken)", given, SENTENCES)
+    found = browser.run(
+        f"{source}; speak(arguments[0]); return arguments[1].map(spoken)", given, SENTENCES
+    )
     assert found == [known.spoken(each) for each in SENTENCES]

@@ -447,7 +447,12 @@ def test_labels_and_what_components_are_rich_in():
     absence = made["labels"]["classes"][1]["absence"]
     assert none is None
     assert (absence["component"], absence["overlap"]) == (0, 0)
-    assert (best["component"], best["nmi"], best["share_inside"], best["share_outside"]) == (0, 1, 1, 0)
+    assert (best["component"], best["nmi"], best["share_inside"], best["share_outside"]) == (
+        0,
+        1,
+        1,
+        0,
+    )
     assert best["overlap"] == best["component_rows"] == labels.count("north")
     assert sorted(made["labels"]["order"]) == [0, 1, 2]
     assert made["labels"]["unlabelled"] == sum(not label for label in labels)

@@ -79,7 +79,8 @@ def test_of_h5ad_with_a_layer_and_binarize():
     code, model = code_after(
         "data/a.h5ad", "--layer", "counts", "--binarize", "zscore:1", "--max-iter", 50
     )
-    assert "layer='counts'" in code and "binarize='zscore:1'" in code
+    assert "layer='counts'" in code
+    assert "binarize='zscore:1'" in code
     assert check(code, model) == model.info.measures["loss"]
 
 

@@ -52,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("labels", "Compare saved components with labels of the rows."),
     Command("significance", "Tell saved components from those of random data."),
     Command("plot", "Draw a picture of a saved result."),
+    Command("explain", "Tell why a row of a saved result has what it has."),
     Command("export", "Give a saved result to other systems, as JSON or tables."),
     Command("convert", "Turn a matrix file into another format."),
     Command("info", "Look at a matrix file or a saved result."),

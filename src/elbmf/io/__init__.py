@@ -3,14 +3,15 @@
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
 frames. `to_folder` makes a matrix folder of a file that
-does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
-them to other systems; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
+does not fit into memory. `save_model` and `load_model` keep results, `export_result` gives them to
+other systems, and `explain` tells why a row has what it has; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
 """
 
 from __future__ import annotations
 
 from elbmf.io.convert import DEFAULT_MEMORY, to_folder
+from elbmf.io.explained import explain
 from elbmf.io.export import export_result
 from elbmf.io.formats import FORMATS, format_of
 from elbmf.io.formats.format import Format
@@ -33,6 +34,7 @@ __all__ = [
     "ModelInfo",
     "SavedModel",
     "boolean_values",
+    "explain",
     "export_result",
     "format_of",
     "from_frame",

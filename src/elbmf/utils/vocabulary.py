@@ -101,7 +101,9 @@ def _forms(given: str) -> tuple[str, str]:
     """Return the words for one and for several."""
     one, _, several = (part.strip() for part in given.partition("/"))
     if not one or ("/" in given and not several) or not all(map(_is_word, (one, several or one))):
-        raise InputError(f"vocabulary: expected a word such as role or person/people; got {given!r}.")
+        raise InputError(
+            f"vocabulary: expected a word such as role or person/people; got {given!r}."
+        )
     if several:
         return one, several
     if one.endswith("s"):
@@ -128,6 +130,8 @@ VOCABULARIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "zeros are covered": "permissions are too many",
                 "covered zero": "permission too many",
                 "covered zeros": "permissions too many",
+                "zeros that are covered": "permissions too many",
+                "ones that no component covers": "permissions that no role gives",
                 "missed": "missing",
                 "extra": "too many",
             },

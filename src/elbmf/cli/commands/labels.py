@@ -121,7 +121,11 @@ def _text(found: "ComponentLabels", spoken: Callable[[str], str]) -> str:
     headers = [spoken(each) for each in headers]
     lines, absences = [], []
     for each in _best(found):
-        label, best, lacking = shorten([each["label"]]), each["best_component"], each["told_by_absence"]
+        label, best, lacking = (
+            shorten([each["label"]]),
+            each["best_component"],
+            each["told_by_absence"],
+        )
         rows = number(each["label_rows"])
         figures = ["–"] * 6
         if best is not None:
