@@ -2,9 +2,9 @@
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
-frames. `to_folder` makes a matrix folder of a file that
-does not fit into memory. `save_model` and `load_model` keep results, `export_result` gives them to
-other systems, and `explain` tells why a row has what it has; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
+frames. `to_folder` makes a matrix folder of a file that does not fit into memory. `save_model` and
+`load_model` keep results, `export_result` gives them to other systems, and `explain` tells why a
+row has what it has; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
 """
 

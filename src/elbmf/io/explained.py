@@ -35,10 +35,10 @@ def explain(
     Returns
     -------
     dict
-        ``row``, ``column`` if there is one, and ``components``: a dict for each component that holds
-        the row, or covers the cell, with its ``component`` number, how many ``rows`` and ``columns``
-        it has, their names (``column_names`` for a row, ``row_names`` for a cell), and of the data how
-        many of its columns the row has: ``columns_had``, and as a ``share``.
+        ``row``, ``column`` if there is one, and ``components``: a dict for each component that
+        holds the row, or covers the cell. It has the number of the ``component``, how many ``rows``
+        and ``columns`` it has, names (``column_names`` for a row, ``row_names`` for a cell), and of
+        the data how many of its columns the row has: ``columns_had``, and as a ``share``.
 
         Of a row also, from the data, ``missed`` and ``extra``, the columns of its ones that no
         component covers and of zeros that are covered, and where it is in no component, the
@@ -121,9 +121,7 @@ def _place(name: str, known: Sequence[str], noun: str, named: bool) -> int:
         what = (
             f"{noun}s are called {first_few(known)}"
             if named
-            else (
-                f"{noun}s have no names, so they are told by their numbers from 0 to {len(known) - 1}"
-            )
+            else (f"{noun}s have no names, so they are told by numbers from 0 to {len(known) - 1}")
         )
         raise InputError(f"there is no {noun} {name!r}; {what}.") from None
 

@@ -256,7 +256,8 @@ class LabelClass(TypedDict):
 class Labels(TypedDict):
     """Known labels of the rows against components: ``nmi[component][class]``.
 
-    It is below 0 where the label is rarer in the component than elsewhere. ``order`` puts components so that the greatest nmi are on a diagonal.
+    It is below 0 where the label is rarer in the component than elsewhere. ``order`` puts
+    components so that the greatest nmi are on a diagonal.
     """
 
     title: str
@@ -295,9 +296,9 @@ class Document(TypedDict):
     """A whole report.
 
     What it says is in the words of matrices, which the page puts into those of ``vocabulary``, as
-    `elbmf.utils.vocabulary.Vocabulary.of` reads it. ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
-    kept the position of its label in ``labels["classes"]``, 65535 for none. ``sets_title`` names
-    the file of known sets of columns.
+    `elbmf.utils.vocabulary.Vocabulary.of` reads it. ``components`` are in the order of the model.
+    ``label_of_rows`` (u2) has for each row that is kept the position of its label in
+    ``labels["classes"]``, 65535 for none. ``sets_title`` names the file of known sets of columns.
     """
 
     format: Literal["elbmf-report"]

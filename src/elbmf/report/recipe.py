@@ -112,8 +112,8 @@ def _code(info: ModelInfo) -> str | None:
     if of_io or imported:
         imports.append(f"from elbmf.io import {', '.join(sorted([*of_io, *imported]))}")
     fit = f"model = {known.__name__}({', '.join(arguments)}).fit({', '.join([data, *given])})"
-    shown = ["print(model.reconstruction_err_)", *(_NAMES if of_io else ())]
-    return "\n".join([*imports, "", *lines, *more, fit, *shown])
+    told = ["print(model.reconstruction_err_)", *(_NAMES if of_io else ())]
+    return "\n".join([*imports, "", *lines, *more, fit, *told])
 
 
 # What tells the names of the columns of each component; a file may have none.

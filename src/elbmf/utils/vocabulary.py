@@ -1,8 +1,8 @@
 """The words of a field for rows, columns and components: users, permissions and roles, for one.
 
-What the terminal and the report say is written with the words of matrices, and put into those of the
-field where it is shown, all in the same way: `Vocabulary.spoken` here, and ``spoken`` in the scripts
-of the report. Names from the data are never passed through it.
+What the terminal and the report say is written with the words of matrices, and put into those of
+the field where it is shown, all in the same way: `Vocabulary.spoken` here, and ``spoken`` in the
+scripts of the report. Names from the data are never passed through it.
 """
 
 from __future__ import annotations

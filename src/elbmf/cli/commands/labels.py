@@ -96,7 +96,7 @@ def _records(found: "ComponentLabels") -> list[dict[str, Any]]:
 
 
 def _best(found: "ComponentLabels") -> list[dict[str, Any]]:
-    """Return for each label its best component, or none, and the one that tells more by lacking it."""
+    """Return for each label its best component, and one that tells more by lacking it, if any."""
     return [
         {
             "label": label,

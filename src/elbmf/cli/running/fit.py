@@ -235,9 +235,7 @@ def command_line(args: argparse.Namespace, given_seed: Any, seed: Any) -> str:
 
 
 def whereabouts(data: str, args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Return what to note of data: where it is, as seen from the folder of a result, how it is
-    read, and in which words it is spoken of.
-    """
+    """Return where data is, as seen from a result's folder, how it is read, and in which words."""
     known = {"vocabulary": args.vocabulary} if getattr(args, "vocabulary", None) else {}
     if data == STDIN:
         return known
