@@ -128,6 +128,7 @@ VOCABULARIES: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
                 "missed ones": "permissions missing from roles",
                 "zero is covered": "permission is too many",
                 "zeros are covered": "permissions are too many",
+                "covered ones": "permissions that roles give",
                 "covered zero": "permission too many",
                 "covered zeros": "permissions too many",
                 "zeros that are covered": "permissions too many",
