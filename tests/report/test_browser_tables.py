@@ -133,6 +133,10 @@ def test_the_page_speaks_in_the_words_of_the_field(browser):
     assert "Permissions that fit best" in titles
     # Names of the data are as they are.
     assert "column,3" in shown
+    # Long words have room where there is little.
+    browser.size(390, 844)
+    assert browser.too_wide() == []
+    browser.size(1280, 900)
     browser.go("row-9")
     assert browser.text("#detail-title") == "row 9"
     assert browser.text("#detail .kind") == "user"

@@ -45,7 +45,7 @@ function classTable({ labels, components }, axes) {
       null,
       make("td", null, nameText(name, 60)),
       make("td", null, whole(size)),
-      make("td", null, best ? componentLink(best.component) : "none"),
+      make("td", null, best ? componentLink(best.component, String(best.component)) : "none"),
       best
         ? [
           make("td", null, `${whole(best.overlap)} of ${whole(best.component_rows)}`),
