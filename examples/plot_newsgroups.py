@@ -48,7 +48,7 @@ plots.component_lists(
 )
 
 # %%
-# Which component tells most about which group?
+# Which component tells most about which group, by having more of it than others do? -1 is none.
 
 found = component_labels(model.membership_, groups)
 for label, component, nmi in zip(

@@ -98,4 +98,5 @@ for person, permission in list(zip(people[left.row], permissions[left.col], stri
 # %%
 # All of it on a page to open in a browser and to send to those who decide.
 
-write_report("roles.html", model, LabelledMatrix(A, people.tolist(), permissions.tolist()))
+data = LabelledMatrix(A, people.tolist(), permissions.tolist())
+write_report("roles.html", model, data, vocabulary="roles")

@@ -5,10 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import hypergeom
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from elbmf.analysis.labels import clustering_scores, component_labels, is_known, label_codes
+from elbmf import ELBMF
+from elbmf.analysis.labels import (
+    NO_COMPONENT,
+    clustering_scores,
+    component_labels,
+    is_known,
+    label_codes,
+)
 from elbmf.errors import InputError
+from elbmf.estimators.saving import saved_model
 from strategies import boolean_arrays
 
 
@@ -53,7 +62,61 @@ def test_empty_and_full_components_tell_nothing():
 def test_one_class_is_told_nothing_about():
     found = component_labels([[1], [0]], ["a", "a"])
     assert found.nmi.tolist() == [[0.0]]
-    assert found.best_components().tolist() == [0]
+    assert found.best_components().tolist() == [NO_COMPONENT]
+    assert found.best_nmi().tolist() == [0]
+
+
+@given(case=labelled_memberships())
+def test_direction_and_shares_are_those_of_every_pair(case):
+    U, labels = case
+    known = np.array([label not in ("", None) for label in labels])
+    kept = np.array([label for label in labels if label not in ("", None)])
+    found = component_labels(U, labels)
+    for at, members in enumerate(U[known].T):
+        for position, name in enumerate(found.classes):
+            of_class = kept == name
+            inside, outside = (
+                of_class[chosen].mean() if chosen.any() else 0 for chosen in (members, ~members)
+            )
+            assert found.share_inside[at, position] == pytest.approx(inside)
+            assert found.share_outside[at, position] == pytest.approx(outside)
+            if members.any() and not members.all():
+                assert found.direction[at, position] == np.sign(round(inside - outside, 12))
+                assert found.fold[at, position] == pytest.approx(inside / of_class.mean())
+            else:
+                assert found.direction[at, position] == 0
+            tail = hypergeom.sf(
+                (members & of_class).sum() - 1, len(kept), of_class.sum(), members.sum()
+            )
+            assert 10 ** found.log10_adjusted_p[at, position] >= tail * (1 - 1e-9)
+    assert (np.abs(found.signed_nmi) <= found.nmi).all()
+
+
+def test_an_absence_makes_no_best_component():
+    # All rows but those of c are in component 0, which tells most about c; b is in none.
+    labels = ["a"] * 4 + ["c"] * 4 + ["b"] * 2
+    U = np.array([[label != "c", label == "a"] for label in labels])
+    found = component_labels(U, labels)
+    assert found.nmi[:, 2].argmax() == 0
+    assert found.overlap[:, 2].tolist() == [0, 0]
+    assert found.best_components().tolist() == [1, 0, NO_COMPONENT]
+    assert found.best_nmi()[2] == 0
+    assert found.absences().tolist() == [NO_COMPONENT, NO_COMPONENT, 0]
+    # On the diagonal, an absence is not better than nothing.
+    assert found.components_by_class().tolist() == [1, 0]
+    assert found.signed_nmi[0, 2] == -found.nmi[0, 2]
+
+
+def test_of_models():
+    A, labels = np.eye(6, dtype=bool).repeat(2, axis=1), ["a", "a", "a", "b", "b", None]
+    estimator = ELBMF(n_components=2, random_state=0).fit(A)
+    expected = component_labels(estimator.membership_, labels)
+    for model in (estimator, saved_model(estimator)):
+        np.testing.assert_array_equal(component_labels(model, labels).nmi, expected.nmi)
+    stream = ELBMF(n_components=2, random_state=0).partial_fit(A)
+    for without in (stream, ELBMF()):
+        with pytest.raises(InputError, match="keeps no memberships"):
+            component_labels(without, labels)
 
 
 def test_best_components_and_the_diagonal():
@@ -94,7 +157,7 @@ def test_numbers_and_not_a_number():
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [(["a"], "one for each of the 2 rows of U; got 1"), (["a", 1], "all strings or all numbers")],
+    [(["a"], "one for each of the 2 rows; got 1"), (["a", 1], "all strings or all numbers")],
 )
 def test_labels_that_do_not_fit(labels, message):
     with pytest.raises(InputError, match=message):

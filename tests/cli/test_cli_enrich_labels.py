@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from elbmf.io import load_model, save_model
+from elbmf.io import SavedModel, load_model, save_model
 
 SETS = "stone\tfruit with stones\tplum\tfig\tcherry\nseed\tothers\tapple\tpear\nlone\t\tnut\n"
 LABELS = "person\tplace\tage\nann\tnorth\t3\nbob\tnorth\t\ndee\tsouth\t5\neve\tsouth\t6\n"
@@ -126,9 +127,32 @@ def test_labels_have_a_best_component(elbmf: Any, model: str) -> None:
     result = elbmf("labels", model, "labels.tsv")
     assert result.err == "labels.tsv: 1 rows without a label are left out.\n"
     lines = result.out.splitlines()
+    headers = "label rows best component nmi rows in it share inside outside fold adjusted p"
+    assert lines[0].split() == headers.split()
     assert lines[1].split()[:2] == ["north", "2"]
-    assert lines[1].split()[3] == "1.000"
+    assert lines[1].split()[3:8] == ["1.000", "2", "of", "2", "100"]
     assert lines[-1] == "mean nmi of the best components: 1.000"
+
+
+def test_a_label_that_is_only_absent_has_no_best_component(elbmf: Any) -> None:
+    U = np.array([[1], [1], [1], [1], [0], [0], [0], [0]], dtype=bool)
+    save_model("absent", SavedModel(U, np.ones((1, 2), dtype=bool)))
+    Path("kinds.tsv").write_text(
+        "id\tkind\n" + "".join(f"{at}\t{'ab'[at > 3]}\n" for at in range(8))
+    )
+    result = elbmf("labels", "absent", "kinds.tsv")
+    lines = result.out.splitlines()
+    assert lines[1].split()[:3] == ["a", "4", "0"]
+    assert lines[2].split() == ["b", "4", "none", *["–"] * 6]
+    said = "b: what tells most is that component 0 has 0 of its 4 rows (nmi 1.000)."
+    assert said in lines
+    first, second = elbmf("labels", "absent", "kinds.tsv", "--json").json["best"]
+    assert first["best_component"]["direction"] == "more"
+    assert (first["best_component"]["share_inside"], first["best_component"]["fold"]) == (1, 2)
+    assert first["told_by_absence"] is None
+    assert second["best_component"] is None
+    assert second["told_by_absence"]["direction"] == "fewer"
+    assert (second["told_by_absence"]["overlap"], second["label_rows"]) == (0, 4)
 
 
 def test_table_of_labels(elbmf: Any, model: str) -> None:

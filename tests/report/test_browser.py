@@ -36,6 +36,7 @@ def test_opens_without_errors_or_requests(browser, page):
 
 
 def test_table_sorts_by_each_column(opened):
+    opened.size(1600, 900)  # beside the best label and set, there is less room
     components = full()["components"]
 
     def shown():
@@ -192,10 +193,12 @@ def test_keys(opened):
 
 def test_labels(opened):
     labels = full()["labels"]
-    assert opened.texts(".classes td:first-child") == [each["name"] for each in labels["classes"]]
+    assert opened.texts("#labels .classes td:first-child") == [
+        each["name"] for each in labels["classes"]
+    ]
     assert len(opened.all(".heat")) == K * len(labels["classes"])
-    best = labels["classes"][0]["component"]
-    opened.run("document.querySelector('.classes a').click()")
+    best = labels["classes"][0]["best"]["component"]
+    opened.run("document.querySelector('#labels .classes a').click()")
     opened.until(
         "return document.getElementById('detail').dataset.shown === arguments[0]",
         f"component-{best}",

@@ -441,7 +441,19 @@ def test_labels_and_what_components_are_rich_in():
     made = said(A, U, np.eye(3, 9), labels=KnownLabels(labels, "place"))
     found = component_labels(U, labels)
     assert [each["name"] for each in made["labels"]["classes"]] == ["north", "south"]
-    assert np.array(made["labels"]["nmi"]) == pytest.approx(found.nmi, abs=1e-4)
+    assert np.array(made["labels"]["nmi"]) == pytest.approx(found.signed_nmi, abs=1e-4)
+    assert found.best_components().tolist() == [0, -1]
+    best, none = (each["best"] for each in made["labels"]["classes"])
+    absence = made["labels"]["classes"][1]["absence"]
+    assert none is None
+    assert (absence["component"], absence["overlap"]) == (0, 0)
+    assert (best["component"], best["nmi"], best["share_inside"], best["share_outside"]) == (
+        0,
+        1,
+        1,
+        0,
+    )
+    assert best["overlap"] == best["component_rows"] == labels.count("north")
     assert sorted(made["labels"]["order"]) == [0, 1, 2]
     assert made["labels"]["unlabelled"] == sum(not label for label in labels)
     codes = unpacked(made["label_of_rows"])
@@ -569,7 +581,7 @@ def test_the_recipe_of_a_schedule():
         code[name] = made["recipe"]["code"]
     assert code["own schedule"] is code["own regularizer"] is None
     namespace = {}
-    exec(code["flags"].replace(".fit(X)", ""), namespace)
+    exec(code["flags"], {"X": np.eye(4, 5)}, namespace)
     model = namespace["model"]
     assert model.schedule == Printed(kappa=0.5, rate=1.1)
     assert model.regularizer == ELB("paper")
@@ -596,9 +608,8 @@ def test_the_recipe_and_the_trace():
     made = said(np.eye(4, 5), np.eye(4, 2), np.eye(2, 5), info=info, limits=Limits(epochs=50))
     recipe = made["recipe"]
     assert recipe["command"] == info["command"]
-    assert recipe["code"].endswith(
-        'ELBMF(n_components=2, random_state=7, extra_weight=float("inf")).fit(X)'
-    )
+    fit = 'ELBMF(n_components=2, random_state=7, extra_weight=float("inf")).fit(table.values)'
+    assert f"table = read('a.csv', format='csv')\nmodel = {fit}\n" in recipe["code"]
     assert recipe["data"] == {"file": "a.csv", "shape": "4 × 5", "format": "csv"}
     assert (recipe["seed"], recipe["stages"], recipe["run_losses"]) == (
         "7",

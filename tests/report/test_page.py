@@ -100,7 +100,7 @@ def test_only_the_one_style_and_script_may_run():
     assert f"style-src 'sha256-{known('style')}'" in policy
     assert "unsafe" not in policy
     scripts = [attributes for tag, attributes in parsed.elements if tag == "script"]
-    assert [each.get("type") for each in scripts] == ["application/json"] * 2 + [None]
+    assert [each.get("type") for each in scripts] == ["application/json"] * 3 + [None]
     assert not any({"src", "style", "onclick"} & set(each) for _, each in parsed.elements)
 
 

@@ -57,7 +57,8 @@ def test_arrays_sparse_matrices_and_frames_say_the_same(fitted, tiles, written):
     assert [each["bits_saved"] for each in said["components"]] == pytest.approx(
         fitted.bits_saved_, abs=0.06
     )
-    assert said["recipe"]["code"].endswith("(n_components=3, random_state=0, max_iter=50).fit(X)")
+    fit = "ELBMF(n_components=3, random_state=0, max_iter=50).fit(X)"
+    assert f"\nmodel = {fit}\n" in said["recipe"]["code"]
 
 
 def test_names_of_a_frame_are_shown(tiles, written):

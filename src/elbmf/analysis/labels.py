@@ -1,13 +1,15 @@
 """How components and known labels go together (Sec. 4.3).
 
 A component and a class are both sets of rows. How much one tells about the other is the normalized
-mutual information of their indicators, for all pairs from one sparse product of counts.
+mutual information of their indicators, for all pairs from one sparse product of counts. It does not
+say whether the class is more frequent in the component or less: the shares beside it do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,20 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import xlogy
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
 from elbmf.errors import InputError
 
-__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known", "label_codes"]
+__all__ = [
+    "NO_COMPONENT",
+    "ComponentLabels",
+    "clustering_scores",
+    "component_labels",
+    "is_known",
+    "label_codes",
+]
+
+NO_COMPONENT = -1
+"""Stands for the component of a class that none has more of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,25 +57,90 @@ class ComponentLabels:
     component_sizes: NDArray[np.int64]
     class_sizes: NDArray[np.int64]
 
+    @property
+    def share_inside(self) -> NDArray[np.float64]:
+        """Share of the component's rows that are of the class; 0 where it has none."""
+        return self.overlap / np.maximum(self.component_sizes, 1)[:, None]
+
+    @property
+    def share_outside(self) -> NDArray[np.float64]:
+        """Share of the other rows that are of the class; 0 where there are none."""
+        others = self.class_sizes.sum() - self.component_sizes
+        return (self.class_sizes - self.overlap) / np.maximum(others, 1)[:, None]
+
+    @property
+    def fold(self) -> NDArray[np.float64]:
+        """How many times as frequent the class is in the component as among all rows."""
+        expected = np.multiply.outer(self.component_sizes, self.class_sizes)
+        return self.overlap * self.class_sizes.sum() / np.maximum(expected, 1)
+
+    @property
+    def direction(self) -> NDArray[np.int64]:
+        """1 where the class is more frequent in the component than elsewhere, -1 where less, or 0.
+
+        A component with all rows, or with none, has no elsewhere, or no inside: 0.
+        """
+        expected = np.multiply.outer(self.component_sizes, self.class_sizes)
+        return np.sign(self.overlap * self.class_sizes.sum() - expected)
+
+    @property
+    def signed_nmi(self) -> NDArray[np.float64]:
+        """The nmi, below 0 where the class is less frequent in the component than elsewhere."""
+        return self.direction * self.nmi
+
+    @cached_property
+    def log10_adjusted_p(self) -> NDArray[np.float64]:
+        """Logarithm of the probability that so many rows of the class are in it by chance.
+
+        The rows of a component are taken for a random draw (hypergeometric test), and the classes
+        of a component for tests of one family (Benjamini and Hochberg).
+        """
+        background = int(self.class_sizes.sum())
+        tails = [
+            adjusted_log_p(log_upper_tail(overlap, background, self.class_sizes, drawn))
+            for overlap, drawn in zip(self.overlap, self.component_sizes, strict=True)
+        ]
+        return np.reshape(tails, self.nmi.shape) / np.log(10)
+
     def best_components(self) -> NDArray[np.int64]:
-        """Return for each class the component that tells most about it, the first of equals."""
+        """Return for each class the component that tells most about it, the first of equals.
+
+        Only components count in which the class is more frequent than elsewhere; `NO_COMPONENT`
+        where there is none.
+        """
         if not len(self.nmi):
             raise InputError("There is no component to compare with a class.")
-        return np.argmax(self.nmi, axis=0)
+        found = np.argmax(self.signed_nmi, axis=0)
+        there = self.direction[found, np.arange(len(self.classes))] > 0
+        return np.where(there, found, NO_COMPONENT)
 
     def best_nmi(self) -> NDArray[np.float64]:
-        """Return for each class what the component that tells most about it tells."""
-        return self.nmi[self.best_components(), np.arange(len(self.classes))]
+        """Return for each class what its best component tells about it; 0 where it has none."""
+        best = self.best_components()
+        told = self.nmi[np.maximum(best, 0), np.arange(len(self.classes))]
+        return np.where(best == NO_COMPONENT, 0.0, told)
+
+    def absences(self) -> NDArray[np.int64]:
+        """Return for each class the component whose lack of it tells most, the first of equals.
+
+        `NO_COMPONENT` where that tells no more than the best component does.
+        """
+        best = self.best_nmi()
+        found = np.argmin(self.signed_nmi, axis=0)
+        lacks = -self.signed_nmi[found, np.arange(len(self.classes))]
+        return np.where(lacks > best, found, NO_COMPONENT)
 
     def matching(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pair components and classes one to one, such that the sum of their nmi is greatest.
+
+        Where a class is less frequent in a component than elsewhere, that counts for nothing.
 
         Returns
         -------
         components, classes : ndarray of int64
             Positions of the partners, in the order of the classes.
         """
-        components, classes = linear_sum_assignment(self.nmi, maximize=True)
+        components, classes = linear_sum_assignment(self._positive_nmi, maximize=True)
         order = np.argsort(classes)
         return components[order], classes[order]
 
@@ -75,18 +153,22 @@ class ComponentLabels:
         others = np.setdiff1d(np.arange(len(self.nmi)), partners)
         if not others.size or not self.classes:
             return np.concatenate([partners, others])
-        told = self.nmi[others]
+        told = self._positive_nmi[others]
         order = np.lexsort((-told.max(axis=1), told.argmax(axis=1)))
         return np.concatenate([partners, others[order]])
 
+    @property
+    def _positive_nmi(self) -> NDArray[np.float64]:
+        return np.maximum(self.signed_nmi, 0)
 
-def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentLabels:
-    """Compare the columns of U with labels of the rows.
+
+def component_labels(model: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentLabels:
+    """Compare components with labels of the rows.
 
     Parameters
     ----------
-    U : matrix of shape (n, k)
-        Boolean memberships, dense or sparse.
+    model : fitted estimator, SavedModel or matrix of shape (n, k)
+        The components; or only which rows are in them, Boolean, dense or sparse.
     labels : sequence of length n
         Strings or numbers. None, NaN and the empty string stand for an unknown label; such a row
         is left out.
@@ -102,7 +184,8 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
     of them tells nothing, so its nmi is 0; scikit-learn gives 1 when both are so.
 
     Mutual information does not know directions: a component that all rows but those of a class have
-    tells as much about it as one that only they have.
+    tells as much about it as one that only they have. `ComponentLabels.direction` tells them apart,
+    and only the second is a best component of the class.
 
     References
     ----------
@@ -114,12 +197,15 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
     >>> found = component_labels([[1, 0], [1, 0], [0, 1], [1, 1]], ["a", "a", "b", "b"])
     >>> found.nmi.round(2).tolist()
     [[0.34, 0.34], [1.0, 1.0]]
+    >>> found.signed_nmi.round(2).tolist()
+    [[0.34, -0.34], [-1.0, 1.0]]
+    >>> found.best_components().tolist()
+    [0, 1]
     """
-    members = sparse.csr_array(U)
+    members = sparse.csr_array(_memberships(model))
     if members.shape[0] != len(labels):
         raise InputError(
-            f"The labels must be one for each of the {members.shape[0]} rows of U; got "
-            f"{len(labels)}."
+            f"The labels must be one for each of the {members.shape[0]} rows; got {len(labels)}."
         )
     classes, codes = label_codes(labels)
     members = members[codes >= 0].astype(bool).astype(np.int64)
@@ -134,6 +220,20 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
     return ComponentLabels(
         classes, _binary_nmi(both, in_component, in_class, n), both, in_component, in_class
     )
+
+
+def _memberships(model: Any) -> Any:
+    """Return which rows are in which component, of whatever has them."""
+    found = getattr(model, "best_estimator_", model)  # of a search over ranks
+    for name in ("membership_", "U"):
+        if hasattr(found, name):
+            return getattr(found, name)
+    if hasattr(found, "fit"):
+        raise InputError(
+            f"This {type(found).__name__} keeps no memberships of rows, which labels could be "
+            "compared with. Fit it first; after partial_fit, pass what transform returns."
+        )
+    return found
 
 
 def clustering_scores(

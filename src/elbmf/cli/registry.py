@@ -52,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("labels", "Compare saved components with labels of the rows."),
     Command("significance", "Test whether saved components are more than chance."),
     Command("plot", "Draw a picture of a saved result."),
+    Command("explain", "Tell why a row of a saved result has what it has."),
     Command("export", "Write a saved result for other systems, as JSON or tables."),
     Command("convert", "Turn a matrix file into another format."),
     Command("info", "Look at a matrix file or a saved result."),

@@ -35,7 +35,7 @@ from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-__all__ = ["CELL_TABLES", "EXPORT_FILES", "export_format", "export_result"]
+__all__ = ["CELL_TABLES", "EXPORT_FILES", "export_format", "export_result", "matrix_beside"]
 
 _JSON = "json"
 _FORMAT, _FORMAT_VERSION = "elbmf-components", 1
@@ -135,7 +135,7 @@ def export_result(
         _write_json(target, model, overwrite=overwrite)
         return [target]
     check_long_table(chosen)
-    A = None if data is None else _matrix_of(model, data)
+    A = None if data is None else matrix_beside(model, data)
     with filling(target, EXPORT_FILES, "tables", overwrite=overwrite) as folder:
         names = _write_tables(folder, model, A, chosen, escape_formulas)
     return [target / name for name in names]
@@ -197,7 +197,8 @@ def _origin(model: SavedModel) -> dict[str, Any]:
     return found | {key: info[key] for key in ("method", "seed", "command") if key in info}
 
 
-def _matrix_of(model: SavedModel, data: Any) -> BooleanMatrix:
+def matrix_beside(model: SavedModel, data: Any) -> BooleanMatrix:
+    """Return the matrix that a result was made from, or raise where it has another shape."""
     A = BooleanMatrix.from_array(data)
     rows, _, columns = model.shape
     if A.shape != (rows, columns):

@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from elbmf.errors import InputError
+from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
     "ComponentStability",
@@ -78,6 +79,9 @@ class DataInfo(Notes):
         Where it is, as seen from the folder of the model.
     options : dict
         How it was read, by the names of the reader's options.
+    vocabulary : str, optional
+        What its rows and columns, and components, are called; see
+        `elbmf.utils.vocabulary.Vocabulary.of`.
     """
 
     file: str | None = None
@@ -86,6 +90,12 @@ class DataInfo(Notes):
     missing: int | None = None
     path: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    vocabulary: str | None = None
+
+    @property
+    def words(self) -> Vocabulary:
+        """The words in which is told what was found in it."""
+        return Vocabulary.of(self.vocabulary)
 
 
 @dataclass

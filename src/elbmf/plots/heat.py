@@ -32,22 +32,23 @@ def heat_map(
     values: bool = True,
     nothing: str = "",
 ) -> None:
-    """Draw a table of numbers from 0 to 1; what is not a number is grey.
+    """Draw a table of numbers from 0 to 1, or down to -1; what is not a number is grey.
 
     The bar of colours says what is shown, its meaning. The numbers are written into the cells of a
-    small table, unless ``values`` is False. Where none is more than 0, there is no bar but a text
-    that says so, ``nothing``.
+    small table, unless ``values`` is False. Where all are 0, there is no bar but a text that says
+    so, ``nothing``.
     """
     # At least one cell, for that is what can be drawn.
     drawn = np.full(np.maximum(shares.shape, 1), np.nan)
     drawn[: shares.shape[0], : shares.shape[1]] = shares
     # Up to the next tenth, so that pale maps can be read; the bar tells how far.
     known = drawn[np.isfinite(drawn)]
-    greatest = max(0.1, float(np.ceil(10 * known.max())) / 10) if known.size else 1.0
+    greatest = max(0.1, float(np.ceil(10 * np.abs(known).max())) / 10) if known.size else 1.0
+    both_ways = bool((known < 0).any())
     image = ax.imshow(
         np.ma.masked_invalid(drawn),
-        cmap="Blues",
-        vmin=0,
+        cmap="RdBu" if both_ways else "Blues",
+        vmin=-greatest if both_ways else 0,
         vmax=greatest,
         aspect="auto",
         interpolation="nearest",
@@ -55,7 +56,7 @@ def heat_map(
     ax.set_facecolor("0.88")
     faint_frame(ax)
     ax.tick_params(length=2, color="0.6", labelsize=TICK)
-    if nothing and not (known > 0).any():
+    if nothing and not known.any():
         say(ax, nothing)
         return
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02)

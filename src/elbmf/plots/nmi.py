@@ -23,6 +23,8 @@ __all__ = ["label_nmi", "nmi_map", "result_label_nmi"]
 def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
     """Draw how much each component tells about each label, the greatest along the diagonal.
 
+    Red are labels that are less frequent in a component than elsewhere, and below 0.
+
     Parameters
     ----------
     found : ComponentLabels
@@ -36,14 +38,14 @@ def label_nmi(found: ComponentLabels, *, ax: Axes | None = None) -> Axes:
     """
     order = found.components_by_class()
     ax = one_of(ax, 6.4, 4.2)
-    nmi_map(ax, found.nmi[order].T, found.classes, order)
+    nmi_map(ax, found.signed_nmi[order].T, found.classes, order)
     titled(ax, "Components and labels", "component")
     return ax
 
 
 def result_label_nmi(model: Any, *, labels: Sequence[Any], ax: Axes | None = None) -> Axes:
     """Draw how much each component of a result tells about each label of its rows."""
-    return label_nmi(component_labels(model.U, labels), ax=ax)
+    return label_nmi(component_labels(model, labels), ax=ax)
 
 
 def nmi_map(ax: Axes, nmi: ArrayLike, classes: Sequence[Any], components: Iterable[int]) -> None:
@@ -54,18 +56,17 @@ def nmi_map(ax: Axes, nmi: ArrayLike, classes: Sequence[Any], components: Iterab
     ax : Axes
         Where to draw.
     nmi : array-like of shape (classes, components)
-        The table.
+        The table; below 0 stands for what is told by an absence.
     classes : sequence
         What each line is called.
     components : iterable of int
         The number of the component in each column.
     """
-    heat_map(
-        ax,
-        np.asarray(nmi, dtype=np.float64),
-        "normalized mutual information",
-        values=False,
-        nothing="No component tells anything about a label.",
-    )
+    shown = np.asarray(nmi, dtype=np.float64)
+    meaning = "normalized mutual information"
+    if (shown < 0).any():
+        meaning += "; red: rarer than elsewhere"
+    nothing = "No component tells anything about a label."
+    heat_map(ax, shown, meaning, values=False, nothing=nothing)
     ticks_that_fit(ax, "y", [shown_name(each, 24) for each in classes])
     ticks_that_fit(ax, "x", [str(each) for each in components])

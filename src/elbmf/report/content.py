@@ -21,6 +21,7 @@ from elbmf.report.recipe import recipe_of, trace_of
 from elbmf.report.sides import axis_of, kept_lines
 from elbmf.report.summary import summary_of
 from elbmf.utils.text import counted, number, shortened
+from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = ["MOST_BYTES", "Content"]
 
@@ -47,6 +48,7 @@ class Content:
         sets: KnownSets | None = None,
         ranks: Mapping[str, Any] | None = None,
         title: str | None = None,
+        vocabulary: str | None = None,
         notes: Sequence[str] = (),
         limits: Limits | None = None,
         n_jobs: int | None = None,
@@ -59,7 +61,9 @@ class Content:
         self._compared = None if labels is None else known.compare(facts, labels)
         self._rich = None if sets is None else known.rich_in_sets(facts, sets)
         self._sets_title = None if sets is None else sets.title
-        self._ranks, self._title, self._notes = ranks, title, notes
+        self._ranks, self._notes = ranks, notes
+        self._vocabulary = model.info.data.vocabulary if vocabulary is None else vocabulary
+        self._title = title or _default_title(facts, Vocabulary.of(self._vocabulary))
         self._cache: dict[str, tuple[Any, Any]] = {}
 
     def within(self, most_bytes: int = MOST_BYTES) -> Document:
@@ -114,7 +118,8 @@ class Content:
             "trace": trace_of(facts.model.info, limits),
             "recipe": recipe_of(facts.model.info, limits),
             "sets_title": self._sets_title and shortened(self._sets_title, limits.name),
-            "title": shortened(self._title or _default_title(facts), limits.name),
+            "title": shortened(self._title, limits.name),
+            "vocabulary": self._vocabulary,
         }
         kept = len(kept_rows), len(kept_columns)
         parts["summary"] = summary_of(facts, limits, self._ranks, self._notes, kept)
@@ -155,9 +160,9 @@ def _listed(components: list[Component], names: Sequence[str]) -> list[list[Memb
     return [component[name] for component in components for name in names]  # type: ignore[literal-required]
 
 
-def _default_title(facts: Facts) -> str:
+def _default_title(facts: Facts, words: Vocabulary) -> str:
     name = facts.model.info.data.file
-    components = counted(facts.k, "component")
+    components = words.spoken(counted(facts.k, "component"))
     return components if name is None else f"{name}: {components}"
 
 

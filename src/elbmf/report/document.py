@@ -24,6 +24,7 @@ __all__ = [
     "Rank",
     "Recipe",
     "Summary",
+    "Told",
     "Trace",
 ]
 
@@ -223,19 +224,40 @@ class Component(TypedDict):
     sets: list[Enriched]
 
 
+class Told(TypedDict):
+    """What a component tells about a label.
+
+    Of its ``component_rows`` with a known label, ``overlap`` have this one: the share ``inside``,
+    beside that ``outside``, among all other rows. ``log10_p`` is adjusted.
+    """
+
+    component: int
+    nmi: float
+    overlap: int
+    component_rows: int
+    share_inside: float
+    share_outside: float
+    fold: float
+    log10_p: float
+
+
 class LabelClass(TypedDict):
-    """A label, and the component that tells most about it."""
+    """A label, and the component that tells most about it by having more of it than elsewhere.
+
+    ``absence`` is a component that tells more by having less of it. Both are None if there is none.
+    """
 
     name: str
     size: int
-    component: int
-    nmi: float
+    best: Told | None
+    absence: Told | None
 
 
 class Labels(TypedDict):
     """Known labels of the rows against components: ``nmi[component][class]``.
 
-    ``order`` puts components so that the greatest nmi are on a diagonal.
+    It is below 0 where the label is rarer in the component than elsewhere. ``order`` puts
+    components so that the greatest nmi are on a diagonal.
     """
 
     title: str
@@ -273,14 +295,16 @@ class Recipe(TypedDict):
 class Document(TypedDict):
     """A whole report.
 
-    ``components`` are in the order of the model. ``label_of_rows`` (u2) has for each row that is
-    kept the position of its label in ``labels["classes"]``, 65535 for none. ``sets_title`` names
-    the file of known sets of columns.
+    What it says is in the words of matrices, which the page puts into those of ``vocabulary``, as
+    `elbmf.utils.vocabulary.Vocabulary.of` reads it. ``components`` are in the order of the model.
+    ``label_of_rows`` (u2) has for each row that is kept the position of its label in
+    ``labels["classes"]``, 65535 for none. ``sets_title`` names the file of known sets of columns.
     """
 
     format: Literal["elbmf-report"]
     format_version: int
     title: str
+    vocabulary: str | None
     summary: Summary
     rows: Axis
     columns: Axis

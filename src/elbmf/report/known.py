@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import Enrichment, NamedSet, enrichment
-from elbmf.analysis.labels import ComponentLabels, component_labels, label_codes
-from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
+from elbmf.analysis.labels import NO_COMPONENT, ComponentLabels, component_labels, label_codes
 from elbmf.errors import InputError
-from elbmf.report.document import Enriched, LabelClass, Labels
+from elbmf.report.document import Enriched, LabelClass, Labels, Told
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import pack_numbers
@@ -107,22 +106,40 @@ def _shown(compared: _Compared, limits: Limits) -> NDArray[np.int64]:
 def labels_of(compared: _Compared, limits: Limits) -> Labels:
     """Say how components and labels go together."""
     found, shown = compared.found, _shown(compared, limits)
-    best, nmi = found.best_components(), found.best_nmi()
+    best, absences = found.best_components(), found.absences()
     return Labels(
         title=shortened(compared.title, limits.name),
         classes=[
             LabelClass(
                 name=shortened(str(found.classes[at]), limits.name),
                 size=int(found.class_sizes[at]),
-                component=int(best[at]),
-                nmi=round(float(nmi[at]), 4),
+                best=_told(found, int(best[at]), at),
+                absence=_told(found, int(absences[at]), at),
             )
             for at in shown.tolist()
         ],
-        nmi=[[round(value, 4) for value in row] for row in found.nmi[:, shown].tolist()],
+        # Below 0 where the label is rarer in the component than elsewhere.
+        nmi=[[round(value, 4) for value in row] for row in found.signed_nmi[:, shown].tolist()],
         order=found.components_by_class().tolist(),
-        mean_nmi=float(nmi.mean()),
+        mean_nmi=float(found.best_nmi().mean()),
         unlabelled=int((compared.codes < 0).sum()),
+    )
+
+
+def _told(found: ComponentLabels, component: int, position: int) -> Told | None:
+    """Say what a component tells about a label, if there is one."""
+    if component == NO_COMPONENT:
+        return None
+    at = component, position
+    return Told(
+        component=component,
+        nmi=round(float(found.nmi[at]), 4),
+        overlap=int(found.overlap[at]),
+        component_rows=int(found.component_sizes[component]),
+        share_inside=round(float(found.share_inside[at]), 6),
+        share_outside=round(float(found.share_outside[at]), 6),
+        fold=round(float(found.fold[at]), 3),
+        log10_p=_log10(found.log10_adjusted_p[at]),
     )
 
 
@@ -138,24 +155,21 @@ def label_of_rows(compared: _Compared, limits: Limits, kept: NDArray[np.int64]) 
 def rich_in_labels(compared: _Compared, limits: Limits) -> dict[int, list[Enriched]]:
     """Find the labels that each component has more of than chance, the most significant first."""
     found = compared.found
-    background = int(found.class_sizes.sum())
+    good = (found.overlap > 0) & (found.log10_adjusted_p <= np.log10(_MOST_P))
     rich: dict[int, list[Enriched]] = {}
-    for component, drawn in enumerate(found.component_sizes):
-        overlap = found.overlap[component]
-        log_p = log_upper_tail(overlap, background, found.class_sizes, drawn)
-        adjusted = adjusted_log_p(log_p)
-        good = np.flatnonzero((overlap > 0) & (adjusted <= np.log(_MOST_P)))
-        order = good[np.lexsort((-overlap[good], log_p[good]))][: limits.enriched]
+    for component, log_p in enumerate(found.log10_adjusted_p):
+        chosen = np.flatnonzero(good[component])
+        order = chosen[np.lexsort((-found.overlap[component][chosen], log_p[chosen]))]
         rich[component] = [
             Enriched(
                 name=shortened(str(found.classes[at]), limits.name),
                 size=int(found.class_sizes[at]),
-                overlap=int(overlap[at]),
-                fold=round(float(overlap[at] * background / (found.class_sizes[at] * drawn)), 3),
-                log10_p=_log10(adjusted[at] / np.log(10)),
+                overlap=int(found.overlap[component, at]),
+                fold=round(float(found.fold[component, at]), 3),
+                log10_p=_log10(log_p[at]),
                 nmi=round(float(found.nmi[component, at]), 4),
             )
-            for at in order.tolist()
+            for at in order[: limits.enriched].tolist()
         ]
     return rich
 

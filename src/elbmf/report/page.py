@@ -12,7 +12,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -21,6 +21,7 @@ from elbmf.io.plain import plain
 from elbmf.report.document import Axis, Component, Document, Member
 from elbmf.report.packing import unpacked
 from elbmf.utils.text import counted, number, percent, shortened
+from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = ["render"]
 
@@ -28,6 +29,7 @@ __all__ = ["render"]
 _SCRIPTS = (
     "packed.js",
     "words.js",
+    "vocabulary.js",
     "elements.js",
     "axes.js",
     "colours.js",
@@ -46,8 +48,10 @@ _SCRIPTS = (
     "line.js",
     "detail.js",
     "search.js",
+    "sets.js",
     "labels.js",
     "consensus.js",
+    "tables.js",
     "recipe.js",
     "keyboard.js",
     "main.js",
@@ -70,14 +74,16 @@ _POLICY = "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; for
 def render(document: Document) -> str:
     """Write a document as a page: HTML, to be written as UTF-8."""
     style, script = _static("style.css"), _script()
+    words = Vocabulary.of(document["vocabulary"])
     names = {"rows": _Names(document["rows"]), "columns": _Names(document["columns"])}
     return Template(_static("page.html")).substitute(
         policy=_POLICY.format(_hash(script), _hash(style)),
         title=_text(document["title"]),
         style=style,
         script=script,
-        summary=_summary(document, names["rows"], names["columns"]),
+        summary=_summary(document, names["rows"], names["columns"], words.spoken),
         document=_json(document),
+        vocabulary=_json({"pattern": words.pattern, "table": [*words.table.items()]}),
         first_names=_json(
             {side: each.first(document["components"], side) for side, each in names.items()}
         ),
@@ -109,11 +115,13 @@ def _text(text: str) -> str:
     return html.escape(_NOT_TEXT.sub("\ufffd", text))
 
 
-def _summary(document: Document, row_names: _Names, column_names: _Names) -> str:
+def _summary(
+    document: Document, row_names: _Names, column_names: _Names, spoken: Callable[[str], str]
+) -> str:
     """Write the essentials, for those without scripts."""
     summary = document["summary"]
-    paragraphs = [f"<p>{_text(each)}</p>" for each in summary["sentences"]]
-    warnings = [f'<p class="warning">{_text(each)}</p>' for each in summary["warnings"]]
+    paragraphs = [f"<p>{_text(spoken(each))}</p>" for each in summary["sentences"]]
+    warnings = [f'<p class="warning">{_text(spoken(each))}</p>' for each in summary["warnings"]]
     headers = ["Component", "Rows", "Columns", "Precision", "Some columns", "Some rows"]
     rows = [
         _line(
@@ -130,15 +138,16 @@ def _summary(document: Document, row_names: _Names, column_names: _Names) -> str
         for each in document["components"][:_MOST_COMPONENTS]
     ]
     left = len(document["components"]) - len(rows)
+    more = f"and {counted(left, 'more component')}"
     return "\n".join(
         [
             f"<h1>{_text(document['title'])}</h1>",
             *paragraphs,
             *warnings,
-            f"<p>{_text(summary['rank']['text'])}</p>",
-            f"<table><thead>{_line('th', headers)}</thead>",
+            f"<p>{_text(spoken(summary['rank']['text']))}</p>",
+            f"<table><thead>{_line('th', map(spoken, headers))}</thead>",
             *("<tbody>", *rows, "</tbody></table>"),
-            f"<p>and {counted(left, 'more component')}</p>" if left else "",
+            f"<p>{spoken(more)}</p>" if left else "",
         ]
     )
 

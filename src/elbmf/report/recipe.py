@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from elbmf.errors import InputError
 from elbmf.estimators.registry import ESTIMATORS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
+from elbmf.io.formats import format_of
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.relaxation.regularizers import REGULARIZERS, Regularizer
 from elbmf.relaxation.schedules import Schedule
@@ -21,8 +24,11 @@ from elbmf.utils.text import number, shortened
 __all__ = ["recipe_of", "trace_of"]
 
 
-# What a fit is given where it had weights.
-_WEIGHTS = {"rows": "sample_weight=row_weights", "columns": "feature_weight=column_weights"}
+# For the weights of each side: what a fit calls them, and the flag that names their file.
+_WEIGHTS = {"rows": ("sample_weight", "row"), "columns": ("feature_weight", "column")}
+
+# How a parameter that is a matrix is noted, see `elbmf.estimators.saving.noted_parameters`.
+_NOTED_MATRIX = "matrix of shape "
 
 
 def recipe_of(info: ModelInfo, limits: Limits) -> Recipe:
@@ -61,7 +67,10 @@ def _data(noted: DataInfo, limits: Limits) -> dict[str, str]:
 
 
 def _code(info: ModelInfo) -> str | None:
-    """Return Python that fits the same, or None where the method or a parameter is not known."""
+    """Return Python that reads and fits the same, or None where a part of that is not known.
+
+    Data that no file is noted of is X.
+    """
     if (
         info.method is None
         or info.method not in ESTIMATORS
@@ -87,14 +96,102 @@ def _code(info: ModelInfo) -> str | None:
             imports.append(f"from {type(value).__module__} import {type(value).__name__}")
         elif name in ("schedule", "regularizer") and value not in REGULARIZERS:
             return None  # one of the user's own
-        elif value is None or isinstance(value, str | bool | int | float):
+        elif _is_plain(value):
             shown = repr(value)
         else:
             return None
         arguments.append(f"{name}={shown}")
-    head = "\n".join(imports)
-    given = ["X", *(_WEIGHTS[side] for side in (info.weighted.sides if info.weighted else ()))]
-    return f"{head}\n\nmodel = {known.__name__}({', '.join(arguments)}).fit({', '.join(given)})"
+    read = _read(info)
+    if read is None:
+        return None
+    of_io, lines, data = read
+    weights = _weights(info)
+    if weights is None:
+        return None
+    imported, more, given = weights
+    if of_io or imported:
+        imports.append(f"from elbmf.io import {', '.join(sorted([*of_io, *imported]))}")
+    fit = f"model = {known.__name__}({', '.join(arguments)}).fit({', '.join([data, *given])})"
+    told = ["print(model.reconstruction_err_)", *(_NAMES if of_io else ())]
+    return "\n".join([*imports, "", *lines, *more, fit, *told])
+
+
+# What tells the names of the columns of each component; a file may have none.
+_NAMES = (
+    "names = table.column_labels()",
+    "for component in model.components_:",
+    "    print([names[at] for at in component.nonzero()[0]])",
+)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is noted as it was, and Python reads it back as it writes it."""
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    if isinstance(value, str):
+        return not value.startswith(_NOTED_MATRIX)
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _read(info: ModelInfo) -> tuple[list[str], list[str], str] | None:
+    """Return what reads the data: names to import, lines, and what stands for it then.
+
+    Whatever options are noted are passed on.
+    """
+    data = info.data
+    if data.file is None:
+        return [], ["# X is the matrix that was given to fit"], "X"
+    if not all(map(_is_plain, data.options.values())):
+        return None
+    options = "".join(f", {name}={value!r}" for name, value in data.options.items())
+    lines = [f"table = read({_as_typed(info, data.file)!r}{options})"]
+    try:
+        folder = format_of(Path(data.file), data.options.get("format")).folder
+    except InputError:
+        return None
+    return ["read"], lines, "table.stored" if folder else "table.values"
+
+
+def _weights(info: ModelInfo) -> tuple[list[str], list[str], list[str]] | None:
+    """Return what reads weights, as `_read` does, and what of them is passed to a fit."""
+    if info.weighted is None:
+        return [], [], []
+    lines, given = [], []
+    for side in info.weighted.sides:
+        name, noun = _WEIGHTS[side]
+        if info.data.file is None:
+            given.append(f"{name}={noun}_weights")
+            lines.append(f"# {noun}_weights are those that were given to fit")
+            continue
+        file = _value_of(f"--{noun}-weights", info)
+        if file is None:
+            return None
+        given.append(f"{name}=read_weights({file!r}, table.{noun}_labels(), {noun!r})")
+    return ["read_weights"] if info.data.file is not None else [], lines, given
+
+
+def _typed(info: ModelInfo) -> list[str]:
+    """Return the words of the command that made the result; none if it is not noted."""
+    try:
+        return shlex.split(info.command or "")
+    except ValueError:
+        return []
+
+
+def _as_typed(info: ModelInfo, name: str) -> str:
+    """Return where a file is, as its user wrote it; its name alone, if that is not known."""
+    return next((each for each in _typed(info) if Path(each).name == name), name)
+
+
+def _value_of(flag: str, info: ModelInfo) -> str | None:
+    """Return what the command gave a flag."""
+    words = _typed(info)
+    for at, word in enumerate(words):
+        if word == flag and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith(f"{flag}="):
+            return word.removeprefix(f"{flag}=")
+    return None
 
 
 def trace_of(info: ModelInfo, limits: Limits) -> Trace | None:

@@ -29,6 +29,7 @@ def write_report(
     labels: KnownLabels | Sequence[Any] | None = None,
     sets: KnownSets | Sequence[NamedSet] | None = None,
     title: str | None = None,
+    vocabulary: str | None = None,
     n_jobs: int | None = None,
 ) -> WrittenReport:
     """Write a page about a factorization: one file for a browser, that needs no network.
@@ -49,6 +50,10 @@ def write_report(
         Known sets of columns, e.g. from `elbmf.io.read_gmt`, to find in the components.
     title : str, optional
         Of the page.
+    vocabulary : str, optional
+        What rows, columns and components are called: ``"roles"`` (users, permissions, roles),
+        ``"biology"`` (samples, genes, programs), ``"baskets"`` (baskets, items, itemsets), or three
+        words such as ``"user,permission,role"``. By default what the model notes, if anything.
     n_jobs : int, optional
         Threads. All cores by default.
 
@@ -81,7 +86,15 @@ def write_report(
     if sets is not None and not isinstance(sets, KnownSets):
         sets = KnownSets(sets)
     subject = subject_of(model, A, n_jobs)
-    write_subject(path, subject, labels=labels, sets=sets, title=title, n_jobs=n_jobs)
+    write_subject(
+        path,
+        subject,
+        labels=labels,
+        sets=sets,
+        title=title,
+        vocabulary=vocabulary,
+        n_jobs=n_jobs,
+    )
     return WrittenReport(Path(path))
 
 
@@ -92,6 +105,7 @@ def write_subject(
     labels: KnownLabels | None = None,
     sets: KnownSets | None = None,
     title: str | None = None,
+    vocabulary: str | None = None,
     notes: Sequence[str] = (),
     n_jobs: int | None = None,
 ) -> None:
@@ -106,6 +120,7 @@ def write_subject(
         sets=sets,
         ranks=subject.ranks,
         title=title,
+        vocabulary=vocabulary,
         notes=notes,
         n_jobs=n_jobs,
     )

@@ -1,7 +1,7 @@
 """``elbmf enrich``: find known sets of columns, such as pathways of genes, in saved components."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
 from elbmf.cli.flags.shared import add_name_matching, add_result
-from elbmf.cli.text.tables import shorten, table
+from elbmf.cli.text.tables import log_p_text, shorten, table
 from elbmf.errors import InputError
 from elbmf.utils.text import number
 
@@ -130,7 +130,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
     else:
-        console.result(_text(found, args, len(sets)))
+        console.result(_text(found, args, len(sets), model.info.data.words.spoken))
     if output is not None:
         console.note(f"Saved to {output}" if found else f"Nothing to save, {output} not written")
     return 0
@@ -144,9 +144,14 @@ def _record(found: "Enrichment", output: Path) -> dict[str, Any]:
     return record
 
 
-def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> str:
+def _text(
+    found: "list[Enrichment]",
+    args: argparse.Namespace,
+    count: int,
+    spoken: Callable[[str], str],
+) -> str:
     if not found:
-        return (
+        return spoken(
             f"None of the {number(count)} sets is enriched in any component with an adjusted p of "
             f"at most {args.max_adjusted_p:g}."
         )
@@ -162,23 +167,14 @@ def _text(found: "list[Enrichment]", args: argparse.Namespace, count: int) -> st
                 f"{each.overlap}/{each.set_size}",
                 number(each.component_size),
                 f"{each.fold_enrichment:.1f}",
-                _p(each.log10_p),
-                _p(each.log10_adjusted_p),
+                log_p_text(each.log10_p),
+                log_p_text(each.log10_adjusted_p),
                 shorten(each.genes, width=30),
             ]
             for each in of_component[:_SHOWN]
         ]
     headers = ["component", "set", "overlap", "columns", "fold", "p", "adjusted p", "in both"]
-    text = table(headers, lines, left=[1, 7])
+    text = table([spoken(each) for each in headers], lines, left=[1, 7])
     if left_out:
         text += f"\n\n{number(left_out)} more; -o TABLE writes all."
     return text
-
-
-def _p(log10: float) -> str:
-    """Write a probability with two digits, also one too small for a number."""
-    if log10 > -3:
-        return f"{10**log10:.3f}"
-    exponent = int(log10 // 1)
-    mantissa = f"{10 ** (log10 - exponent):.1f}"
-    return f"{mantissa}e{exponent}" if mantissa != "10.0" else f"1.0e{exponent + 1}"

@@ -1,14 +1,15 @@
 """``elbmf labels``: compare saved components with known labels of the rows."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import add_label_column, add_result
-from elbmf.cli.text.tables import shorten, table
-from elbmf.utils.text import number
+from elbmf.cli.text.tables import log_p_text, shorten, table
+from elbmf.utils.text import number, percent
 
 if TYPE_CHECKING:
     from elbmf.analysis.labels import ComponentLabels
@@ -20,8 +21,9 @@ examples:
   elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
 
-The table has a header; its first column names rows of the matrix, in any order. For each label, the
-most informative component is shown, by normalized mutual information (nmi). -o writes all pairs of
+The table has a header; its first column names rows of the matrix, in any order. For each label the
+best component is shown: of those in which it is more frequent than elsewhere, the one that tells
+most about it, by normalized mutual information (nmi: 0 nothing, 1 all). -o writes all pairs of
 components and labels."""
 
 
@@ -49,48 +51,98 @@ def run(args: argparse.Namespace, console: Console) -> int:
         check_table(output, args.labels, result=args.result)
     model = load(args.result)
     labels = labels_of_rows(model, args, console)
-    found = component_labels(model.U, labels)
+    found = component_labels(model, labels)
     if output is not None:
         write_records(output, _records(found))
         console.note(f"Saved to {output}")
     if args.json:
         console.result_json(
-            {"result": args.result, "labels": args.labels, "components": _records(found)}
+            {
+                "result": args.result,
+                "labels": args.labels,
+                "best": _best(found),
+                "components": _records(found),
+            }
         )
     else:
-        console.result(_text(found))
+        console.result(_text(found, model.info.data.words.spoken))
     return 0
 
 
+# What the component of a pair has of the label, beside the rows that are in none.
+_DIRECTIONS = {1: "more", 0: "as many", -1: "fewer"}
+
+
+def _record(found: "ComponentLabels", component: int, position: int) -> dict[str, Any]:
+    at = component, position
+    return {
+        "component": component,
+        "label": found.classes[position],
+        "nmi": float(found.nmi[at]),
+        "direction": _DIRECTIONS[int(found.direction[at])],
+        "overlap": int(found.overlap[at]),
+        "component_rows": int(found.component_sizes[component]),
+        "label_rows": int(found.class_sizes[position]),
+        "share_inside": float(found.share_inside[at]),
+        "share_outside": float(found.share_outside[at]),
+        "fold": float(found.fold[at]),
+        "log10_adjusted_p": float(found.log10_adjusted_p[at]),
+    }
+
+
 def _records(found: "ComponentLabels") -> list[dict[str, Any]]:
+    pairs = product(range(len(found.nmi)), range(len(found.classes)))
+    return [_record(found, *pair) for pair in pairs]
+
+
+def _best(found: "ComponentLabels") -> list[dict[str, Any]]:
+    """Return for each label its best component, and one that tells more by lacking it, if any."""
     return [
         {
-            "component": component,
             "label": label,
-            "nmi": float(found.nmi[component, position]),
-            "overlap": int(found.overlap[component, position]),
-            "component_rows": int(found.component_sizes[component]),
             "label_rows": int(found.class_sizes[position]),
+            "best_component": None if best < 0 else _record(found, best, position),
+            "told_by_absence": None if lacking < 0 else _record(found, lacking, position),
         }
-        for component in range(len(found.nmi))
-        for position, label in enumerate(found.classes)
-    ]
-
-
-def _text(found: "ComponentLabels") -> str:
-    lines = [
-        [
-            shorten([label]),
-            number(int(found.class_sizes[position])),
-            str(component),
-            f"{found.nmi[component, position]:.3f}",
-            number(int(found.overlap[component, position])),
-            number(int(found.component_sizes[component])),
-        ]
-        for position, (label, component) in enumerate(
-            zip(found.classes, found.best_components(), strict=True)
+        for position, (label, best, lacking) in enumerate(
+            zip(
+                found.classes,
+                found.best_components().tolist(),
+                found.absences().tolist(),
+                strict=True,
+            )
         )
     ]
-    headers = ["label", "rows", "best component", "nmi", "rows in both", "rows of component"]
+
+
+def _text(found: "ComponentLabels", spoken: Callable[[str], str]) -> str:
+    headers = ["label", "rows", "best component", "nmi", "rows in it", "share inside", "outside"]
+    headers += ["fold", "adjusted p"]
+    headers = [spoken(each) for each in headers]
+    lines, absences = [], []
+    for each in _best(found):
+        label, best, lacking = (
+            shorten([each["label"]]),
+            each["best_component"],
+            each["told_by_absence"],
+        )
+        rows = number(each["label_rows"])
+        figures = ["–"] * 6
+        if best is not None:
+            figures = [
+                f"{best['nmi']:.3f}",
+                f"{number(best['overlap'])} of {number(best['component_rows'])}",
+                percent(best["share_inside"]),
+                percent(best["share_outside"]),
+                f"{best['fold']:.1f}",
+                log_p_text(best["log10_adjusted_p"]),
+            ]
+        lines.append([label, rows, "none" if best is None else str(best["component"]), *figures])
+        if lacking is not None:
+            said = spoken(
+                f"what tells most is that component {lacking['component']} has "
+                f"{number(lacking['overlap'])} of its {rows} rows (nmi {lacking['nmi']:.3f})."
+            )
+            absences.append(f"{label}: {said}")
     mean = f"mean nmi of the best components: {found.best_nmi().mean():.3f}"
-    return table(headers, lines, left=[0]) + "\n\n" + mean
+    return "\n".join([table(headers, lines, left=[0]), "", *absences, spoken(mean)])

@@ -13,6 +13,7 @@ from elbmf.cli.flags.shared import (
     add_name_matching,
     add_reader_options,
     add_result,
+    add_vocabulary,
 )
 from elbmf.errors import InputError
 
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
     add_name_matching(parser)
     parser.add_argument("--title", metavar="TEXT", help="of the page")
+    add_vocabulary(parser, " (default: what the result was fit with)")
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")
     add_reader_options(parser)
@@ -84,6 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         labels=labels,
         sets=sets,
         title=args.title,
+        vocabulary=args.vocabulary,
         # That a stream keeps no rows is said anyway.
         notes=[found.note] if found.note and model.info.stream is None else [],
         n_jobs=args.n_jobs,

@@ -205,7 +205,9 @@ def _text(model: "SavedModel", result: "Significance") -> str:
     ]
     headers = ["component", "rows", "columns", "ones", "by the sums", "bits", "p", "column names"]
     best = result.best_of_samples
-    text = table(headers, lines, left=[7]) + "\n" + remarks(model)
+    spoken = model.info.data.words.spoken
+    text = table([spoken(each) for each in headers], lines, left=[7]) + "\n" + remarks(model)
     if np.isfinite(best).any():
-        text += f"\nThe best component of the random data has {number(round(best.max()))} bits."
+        most = number(round(best.max()))
+        text += spoken(f"\nThe best component of the random data has {most} bits.")
     return text

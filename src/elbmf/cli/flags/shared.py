@@ -7,7 +7,9 @@ from typing import Any, Literal
 from elbmf.cli.flags.declared import format_options
 from elbmf.cli.flags.parameters import parameters_of
 from elbmf.cli.parser import rare
+from elbmf.errors import InputError
 from elbmf.estimators.registry import METHODS
+from elbmf.utils.vocabulary import VOCABULARIES, Vocabulary
 
 __all__ = [
     "DATA",
@@ -28,6 +30,7 @@ __all__ = [
     "add_result",
     "add_saving",
     "add_unknown",
+    "add_vocabulary",
     "at_least_one",
     "given_options",
     "group_of",
@@ -195,7 +198,7 @@ def weight_files(args: argparse.Namespace) -> dict[str, str]:
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that asks for a report of what is found."""
+    """Add the flags that ask for a report of what is found, and say in which words."""
     group_of(parser, OUTPUT).add_argument(
         "--report",
         metavar="FILE",
@@ -204,6 +207,26 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         type=_page_name,
         help=f"also make a page about it for a browser (default: {PAGE} in the folder)",
     )
+    add_vocabulary(group_of(parser, OUTPUT))
+
+
+def add_vocabulary(parser: argparse._ActionsContainer, note: str = "") -> None:
+    """Add the flag that says what rows, columns and components are called."""
+    parser.add_argument(
+        "--vocabulary",
+        metavar="WORDS",
+        type=_vocabulary,
+        help="what rows, columns and components are called in tables and reports: "
+        f"{', '.join(VOCABULARIES)}, or three words such as user,permission,role{note}",
+    )
+
+
+def _vocabulary(text: str) -> str:
+    try:
+        Vocabulary.of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix("vocabulary: ")) from None
+    return text
 
 
 def add_saving(parser: argparse.ArgumentParser) -> None:

@@ -233,15 +233,16 @@ def command_line(args: argparse.Namespace, given_seed: Any, seed: Any) -> str:
 
 
 def whereabouts(data: str, args: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Return where data is, as seen from the folder of a result, and how it is read."""
+    """Return where data is, as seen from a result's folder, how it is read, and in which words."""
+    known = {"vocabulary": args.vocabulary} if getattr(args, "vocabulary", None) else {}
     if data == STDIN:
-        return {}
+        return known
     try:
         path = os.path.relpath(os.path.abspath(data), os.path.abspath(folder))
     except ValueError:  # on another drive
         path = os.path.abspath(data)
     options = ({"format": args.format} if args.format else {}) | reader_options(args)
-    return {"path": path, **({"options": options} if options else {})}
+    return {"path": path, **({"options": options} if options else {}), **known}
 
 
 class _KeptFit:

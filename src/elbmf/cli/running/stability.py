@@ -211,7 +211,8 @@ def _tell(model: SavedModel, args: argparse.Namespace, console: Console) -> None
             ]
         )
     headers = ["component", "recurrence", "found in", "rows", "columns", "column names"]
-    console.result(table(headers, lines, left=[len(headers) - 1]))
+    titles = [model.info.data.words.spoken(each) for each in headers]
+    console.result(table(titles, lines, left=[len(titles) - 1]))
     console.result(remarks(model))
 
 

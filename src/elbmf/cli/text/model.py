@@ -15,6 +15,7 @@ from elbmf.io import SavedModel
 from elbmf.io.described import described, doubts_of
 from elbmf.io.model_info import ModelInfo, StageCost
 from elbmf.utils.text import amount, number, share, times
+from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
     "brief",
@@ -68,8 +69,9 @@ def tell_fit(
     if as_json:
         console.result_json({**brief(model.info), "output": folder, "components": found})
     else:
+        words = model.info.data.words
         console.result(measures_text(model.info))
-        console.result("\n" + components_table(found) + remarks(model))
+        console.result("\n" + components_table(found, words) + remarks(model))
 
 
 def remarks(model: SavedModel) -> str:
@@ -83,10 +85,14 @@ def remarks(model: SavedModel) -> str:
         *trust_texts(model.info.stability, model.info.significance),
         left_out_text(loose, columns - used, (rows, columns)),
     )
-    return "".join(f"\n{each}" for each in said if each)
+    return model.info.data.words.spoken("".join(f"\n{each}" for each in said if each))
 
 
-def components_table(described: list[dict[str, Any]], most: int | None = _MOST_COMPONENTS) -> str:
+def components_table(
+    described: list[dict[str, Any]],
+    words: Vocabulary,
+    most: int | None = _MOST_COMPONENTS,
+) -> str:
     """Lay out components; with what they save, the first are those that save most."""
     layout = {
         "component": "component",
@@ -106,15 +112,16 @@ def components_table(described: list[dict[str, Any]], most: int | None = _MOST_C
     rows = [
         [
             *(texts.get(key, _whole)(each[key]) for _, key in shown),
-            *([", ".join(each["doubts"])] if doubtful else []),
+            *([words.spoken(", ".join(each["doubts"]))] if doubtful else []),
             shorten(each["column_names"]),
         ]
         for each in described[:most]
     ]
     headers = [*(title for title, _ in shown), *(["doubts"] if doubtful else []), "column names"]
-    text = table(headers, rows, left=range(len(shown), len(headers)))
+    titles = [words.spoken(each) for each in headers]
+    text = table(titles, rows, left=range(len(shown), len(headers)))
     if len(described) > len(rows):
-        text += f"\n… and {len(described) - len(rows)} more components"
+        text += words.spoken(f"\n… and {len(described) - len(rows)} more components")
     return text
 
 
@@ -129,7 +136,7 @@ def _whole(value: float) -> str:
 
 def members_table(model: SavedModel) -> str:
     """Lay out all components as the model has them."""
-    return components_table(described(model), most=None)
+    return components_table(described(model), model.info.data.words, most=None)
 
 
 def stream_figures(info: ModelInfo) -> list[tuple[str, str]]:
@@ -188,7 +195,8 @@ def measures_text(info: ModelInfo) -> str:
         rows.append(("cost by stage", _stages(info.stages)))
     if info.seconds is not None:
         rows.append(("seconds", times(info.seconds).removesuffix(" s")))
-    return figures(rows) + _chosen_components(info) + _unused_components(info) + _proof(info)
+    said = _chosen_components(info) + _unused_components(info) + _proof(info)
+    return info.data.words.spoken(figures(rows) + said)
 
 
 def _stages(stages: Sequence[StageCost]) -> str:
@@ -258,11 +266,15 @@ def model_text(model: SavedModel) -> str:
     """Lay out what there is to say of a saved result."""
     rows, components, columns = model.shape
     info = model.info
+    spoken = info.data.words.spoken
     if info.stream is not None:
         rows = info.stream.rows
     pairs = [
-        ("saved result", f"{number(components)} components"),
-        ("matrix", f"{number(rows)} rows × {number(columns)} columns {info.data.file or ''}"),
+        ("saved result", spoken(f"{number(components)} components")),
+        (
+            "matrix",
+            spoken(f"{number(rows)} rows × {number(columns)} columns ") + (info.data.file or ""),
+        ),
         ("method", info.method or "unknown"),
     ]
     defaults = {"random_state": "seed"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from elbmf.utils.text import shortened
 
-__all__ = ["figures", "shorten", "table"]
+__all__ = ["figures", "log_p_text", "shorten", "table"]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
@@ -42,3 +42,12 @@ def shorten(
         shown.append(text)
     left = (len(names) if total is None else total) - len(shown)
     return ", ".join(shown) + (f", … {left} more" if left else "")
+
+
+def log_p_text(log10: float) -> str:
+    """Write a probability by its logarithm, with two digits, also one too small for a number."""
+    if log10 > -3:
+        return f"{10**log10:.3f}"
+    exponent = int(log10 // 1)
+    mantissa = f"{10 ** (log10 - exponent):.1f}"
+    return f"{mantissa}e{exponent}" if mantissa != "10.0" else f"1.0e{exponent + 1}"

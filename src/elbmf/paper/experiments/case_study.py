@@ -142,9 +142,9 @@ def _measure(task: Task, settings: Settings) -> Tables:
 
 
 def _best_rows(members: Any, labels: NDArray[Any]) -> Iterator[Row]:
-    """Return for each class the group of rows that tells most about it."""
+    """Return for each class the group of rows that tells most about it, be it by its absence."""
     found = component_labels(members, labels)
-    best = zip(found.classes, found.best_components(), found.best_nmi(), strict=True)
+    best = zip(found.classes, found.nmi.argmax(axis=0), found.nmi.max(axis=0), strict=True)
     return ({"label": label, "group": int(at), "nmi": float(nmi)} for label, at, nmi in best)
 
 

@@ -80,17 +80,16 @@ class Axis {
   /** The name of a line; where there is none, its position. All but few must be unpacked first. */
   nameOf(line) {
     const entry = this.namesNow ? this.entryOf(line) : -1;
-    return (entry < 0 ? this.firstNames.get(line) : this.namesNow[entry]) ?? `${this.kind} ${line}`;
+    return (entry < 0 ? this.firstNames.get(line) : this.namesNow[entry])
+      ?? spoken(`${this.kind} ${line}`);
   }
 
   /** A link to what is known of a line. */
   link(line, longest) {
     const name = this.nameOf(line);
-    return make(
-      "a",
-      { href: `#${this.kind}-${line}`, title: visibleName(name, 400) },
-      nameText(name, longest),
-    );
+    const link = make("a", { href: `#${this.kind}-${line}` }, nameText(name, longest));
+    link.title = visibleName(name, 400);
+    return link;
   }
 
   /** Names of lines, with commas between them. */

@@ -85,7 +85,7 @@ function lineChart({ x, y, title, xTitle, marked = null, dots = false, mayBeLoga
     },
     lines,
     ticks,
-    draw("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, xTitle),
+    draw("text", { class: "tick", x: width - right, y: height - 3, "text-anchor": "end" }, spoken(xTitle)),
     draw("path", { class: "line", d: path.join("") }),
     dots && points.length <= 40
       ? points.map(([a, b]) =>

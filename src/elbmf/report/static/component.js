@@ -1,7 +1,7 @@
 // The detail of a component: members, where it errs, what it shares with others.
 
 const MOST_OVERLAPS = 12;
-const MOST_ENRICHED = 12;
+const FIRST_ENRICHED = 5;
 
 // From these on, a component is worth some trust.
 const RECURS = 0.75;
@@ -30,9 +30,14 @@ function aloneText(share) {
 }
 
 function savingText(bits) {
+  const bit = make(
+    "abbr",
+    { title: "zeros and ones of a file that describes the data as shortly as components allow" },
+    "bits",
+  );
   return bits >= 0
-    ? `It makes the description of the data ${whole(bits)} bits shorter.`
-    : `Without it the description of the data would be ${whole(-bits)} bits shorter.`;
+    ? [`It makes the description of the data ${whole(bits)} `, bit, " shorter: it explains more than it costs."]
+    : [`Without it the description of the data would be ${whole(-bits)} `, bit, " shorter: it may be chance."];
 }
 
 function block(title, ...content) {
@@ -79,6 +84,8 @@ async function componentDetail(report, axes, number, showInMatrix) {
       each.doubts.length
         ? make("p.doubt", null, `It may be chance: ${each.doubts.join(", ")}.`)
         : null,
+      enrichedBlock("Known sets", "set", report.sets_title, each.sets),
+      enrichedBlock("Labels", "label", report.labels?.title, each.labels),
       each.rows && each.columns ? make(
         "button.controls",
         { type: "button", onclick: showInMatrix },
@@ -109,8 +116,6 @@ async function componentDetail(report, axes, number, showInMatrix) {
         pair(lines(column, each.near_columns), lines(row, each.near_rows)),
       ),
       overlapsOf(each),
-      enrichedBlock("Labels", report.labels?.title, each.labels),
-      enrichedBlock("Known sets", report.sets_title, each.sets),
     ],
   };
 }
@@ -210,33 +215,40 @@ function probability(log10) {
   return powerOfTen(Math.round(log10));
 }
 
-function enrichedBlock(kind, name, enriched) {
+function enrichedBlock(kind, noun, name, enriched) {
   if (!enriched.length) return null;
   const title = name ? [`${kind}: `, nameText(name, 80)] : kind;
   const withNmi = enriched.some(({ nmi }) => nmi !== undefined);
+  const lineOf = (each) => [
+    make(
+      "tr",
+      null,
+      make("td", null, setName(each)),
+      make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
+      make("td", null, short(each.fold)),
+      make("td", null, probability(each.log10_p)),
+      withNmi ? make("td", null, agreement(each.nmi ?? 0)) : null,
+    ),
+  ];
+  const body = make("tbody", null, enriched.slice(0, FIRST_ENRICHED).map(lineOf));
   return block(
     title,
     make(
       "table.small",
       null,
       tableHead(["Name", "In it", "Fold", "p", ...(withNmi ? ["NMI"] : [])]),
-      make("tbody", null, enriched.slice(0, MOST_ENRICHED).map((each) =>
-        make(
-          "tr",
-          null,
-          make(
-            "td",
-            { title: each.members ? visibleName(each.members.join(", "), 300) : null },
-            nameText(each.name, 60),
-          ),
-          make("td", null, `${whole(each.overlap)} of ${whole(each.size)}`),
-          make("td", null, short(each.fold)),
-          make("td", null, probability(each.log10_p)),
-          withNmi ? make("td", null, agreement(each.nmi ?? 0)) : null,
-        ),
-      )),
+      body,
     ),
-    make("p.note", null, "p is that of so many by chance, adjusted for the number of tests."),
+    moreRows(body, enriched.slice(FIRST_ENRICHED), lineOf, noun),
+    make(
+      "p.note",
+      null,
+      "Fold: how many times as many as a random draw would have. p: how likely a random draw has so "
+        + "many, adjusted for the number of tests.",
+      withNmi
+        ? " NMI: how much the component tells about the label, from 0 (nothing) to 1 (all)."
+        : null,
+    ),
   );
 }
 

@@ -28,7 +28,8 @@ const COMPONENT_COLUMNS = [
     key: "bits_saved",
     title: "Bits saved",
     format: whole,
-    help: "by which the description of the data is shorter with it",
+    help: "by how many bits (zeros and ones in a file) the shortest description of the data is shorter "
+      + "with it: the more, the more of the data it explains",
   },
   {
     key: "recurrence",
@@ -43,6 +44,22 @@ const COMPONENT_COLUMNS = [
     format: short,
     first: "ascending",
     help: "how likely random data with the same sums has a component that is as good",
+  },
+];
+
+// What is known of its rows and columns from elsewhere; the first is the most significant.
+const BEST_COLUMNS = [
+  {
+    key: "labels",
+    title: "Best label",
+    help: "the label that its rows have more often than others do, and most significantly",
+    there: ({ labels }) => labels !== null,
+  },
+  {
+    key: "sets",
+    title: "Best set",
+    help: "the known set that its columns are most significantly rich in",
+    there: ({ sets_title: title }) => title !== null,
   },
 ];
 
@@ -61,6 +78,7 @@ class ComponentsTable {
         Math.max(0, ...report.components.map((each) => each[key] ?? 0)),
       ]),
     );
+    this.best = BEST_COLUMNS.filter(({ there }) => there(report));
     this.sorted = { key: "component", direction: "ascending" };
     this.matches = null;
     this.shown = PAGE_OF_COMPONENTS;
@@ -108,6 +126,7 @@ class ComponentsTable {
         "tr",
         null,
         this.headers,
+        this.best.map(({ key, title, help }) => make(`th.best.best-${key}`, { scope: "col", title: help }, title)),
         ["Columns that fit best", "Rows that fit best"].map((each) => make(
           "th.names",
           { scope: "col" },
@@ -144,7 +163,7 @@ class ComponentsTable {
     const more = byId("components-more");
     more.hidden = left <= 0;
     const next = Math.min(left, PAGE_OF_COMPONENTS);
-    more.textContent = `Show ${whole(next)} more of ${whole(ordered.length)}`;
+    put(more, `Show ${whole(next)} more of ${whole(ordered.length)}`);
     this.markOpen();
   }
 
@@ -164,6 +183,10 @@ class ComponentsTable {
       "tr",
       { tabindex: reachable ? "0" : "-1", "data-component": each.component },
       cells,
+      this.best.map(({ key }) => {
+        const [first] = each[key];
+        return make(`td.best.best-${key}`, null, first ? make("div.clamp", null, setName(first)) : UNKNOWN);
+      }),
       this.names(each, "column", each.top_columns),
       this.names(each, "row", each.top_rows),
     );
@@ -240,14 +263,14 @@ class ComponentsTable {
     this.matches = matches;
     this.show();
     const all = whole(this.report.components.length);
-    note.textContent = `${counted(matches.size, "component")} of ${all} with such a member`;
+    put(note, `${counted(matches.size, "component")} of ${all} with such a member`);
   }
 }
 
 /** The line that a number tells, where lines have no names. */
 function numbered(axis, text) {
-  const match = /^(?:(row|column)\s*)?(\d{1,10})$/i.exec(text.trim());
-  if (!match || (match[1] && match[1].toLowerCase() !== axis.kind)) return [];
-  const entry = axis.entryOf(Number(match[2]));
+  const number = numberIn(text, axis.kind);
+  if (number === null) return [];
+  const entry = axis.entryOf(number);
   return entry < 0 ? [] : [{ entry }];
 }

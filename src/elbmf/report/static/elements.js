@@ -1,6 +1,10 @@
 // Elements made in code. Text of any origin becomes text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
+// What is shown of attributes is in the words of the field, as text is.
+const SPOKEN_ATTRIBUTES = ["title", "aria-label", "placeholder"];
+// In these, text is of the data or of a program.
+const VERBATIM = new Set(["bdi", "code", "kbd"]);
 
 /** Find an element of the page. */
 function byId(id) {
@@ -11,14 +15,23 @@ function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true ? "" : said(name, String(value)));
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  const verbatim = VERBATIM.has(node.localName) || node.namespaceURI === SVG;
+  node.append(...children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined)
+    .map((child) => (verbatim || typeof child !== "string" ? child : spoken(child))));
   return node;
 }
 
+function said(name, value) {
+  return SPOKEN_ATTRIBUTES.includes(name) ? spoken(value) : value;
+}
+
 /**
- * Make an element.
+ * Make an element. Text is put into the words of the field: names from the data come as `nameText`,
+ * and as titles that are set afterwards.
  * @param {string} tag with classes, such as "p.note"
  * @param {object | null} attributes those that begin with "on" are listeners
  * @param {...any} children elements and text
@@ -30,14 +43,15 @@ function make(tag, attributes, ...children) {
   return filled(node, attributes, children);
 }
 
-/** Make an element of a drawing. */
+/** Make an element of a drawing; what it says is as it is given. */
 function draw(tag, attributes, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
 /** Replace what is in an element. */
 function put(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null));
+  node.replaceChildren();
+  filled(node, null, children);
 }
 
 /** A name from the data: kept apart from the direction of the text around it. */
@@ -51,8 +65,8 @@ function listed(things) {
   return things.map((each, i) => (i ? [", ", each] : each));
 }
 
-function componentLink(component) {
-  return make("a", { href: `#component-${component}` }, `component ${component}`);
+function componentLink(component, text = `component ${component}`) {
+  return make("a", { href: `#component-${component}` }, text);
 }
 
 /** The head of a table. */

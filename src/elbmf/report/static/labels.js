@@ -3,6 +3,18 @@
 const MOST_CELLS_ACROSS = 60;
 const MOST_CLASSES = 60;
 const COLUMNS_OF_CLASS = 6;
+const CLASS_COLUMNS = [
+  ["Label", ""],
+  ["Rows", "", "rows with the label"],
+  ["Best component", "", "of those in which the label is more frequent than elsewhere, the one that "
+    + "tells most about it"],
+  ["In it", "", "rows of the component that have the label"],
+  ["Inside", "share-inside", "share of the component's rows that have the label"],
+  ["Outside", "share-outside", "share of all other rows that have the label"],
+  ["Fold", "fold", "how many times as frequent the label is in it as among all rows"],
+  ["NMI", "", "how much the component tells about the label, from 0 (nothing) to 1 (all)"],
+  ["Its columns", "names"],
+];
 const HEAT = { cell: 20, names: 150, top: 22 };
 
 function showLabels(report, axes) {
@@ -12,45 +24,70 @@ function showLabels(report, axes) {
   if (!labels) return;
   put(
     byId("labels-text"),
-    "How much components tell about “",
+    "Where rows with a label “",
     nameText(labels.title, 80),
-    "”: normalized mutual information (NMI), 1 where rows of a component are exactly those of a ",
-    `label. On average the best component of a label reaches ${agreement(labels.mean_nmi)}.`,
+    "” are more frequent than elsewhere. Normalized mutual information (NMI) measures how much a "
+      + "component tells about a label: 1 where its rows are exactly those of the label, 0 where it "
+      + `tells nothing. On average the best component of a label reaches ${agreement(labels.mean_nmi)}.`,
     labels.unlabelled ? ` Without a label: ${counted(labels.unlabelled, "row")}, not counted.` : "",
   );
   put(byId("labels-content"), classTable(report, axes), heatMap(labels));
 }
 
 function classTable({ labels, components }, axes) {
-  const greatest = Math.max(...labels.classes.map(({ nmi }) => nmi), 1e-9);
-  const known = labels.classes.map((each) => {
-    const best = components[each.component];
-    const columns = (best?.top_columns ?? []).slice(0, COLUMNS_OF_CLASS).map(([line]) => line);
-    return make(
-      "tr",
+  const greatest = Math.max(...labels.classes.map(({ best }) => best?.nmi ?? 0), 1e-9);
+  const lineOf = ({ name, size, best, absence }) => {
+    const columns = best === null
+      ? []
+      : components[best.component].top_columns.slice(0, COLUMNS_OF_CLASS).map(([line]) => line);
+    const line = make(
+      absence ? "tr.goes-on" : "tr",
       null,
-      make("td", null, nameText(each.name, 60)),
-      make("td", null, whole(each.size)),
-      make("td", null, best ? componentLink(each.component) : UNKNOWN),
-      make("td", null, agreement(each.nmi), bar(each.nmi / greatest)),
+      make("td", null, nameText(name, 60)),
+      make("td", null, whole(size)),
+      make("td", null, best ? componentLink(best.component, String(best.component)) : "none"),
+      best
+        ? [
+          make("td", null, `${whole(best.overlap)} of ${whole(best.component_rows)}`),
+          make("td.share-inside", null, percent(best.share_inside)),
+          make("td.share-outside", null, percent(best.share_outside)),
+          make("td.fold", null, short(best.fold)),
+          make("td", null, agreement(best.nmi), bar(best.nmi / greatest)),
+        ]
+        : ["", ".share-inside", ".share-outside", ".fold", ""].map(
+          (kind) => make(`td${kind}`, null, UNKNOWN),
+        ),
       make("td.names", null, make("div.clamp", null, axes.column.list(columns, 30))),
     );
+    return absence ? [line, absenceNote(absence, size)] : [line];
+  };
+  const head = tableHead(CLASS_COLUMNS.map(([title]) => title));
+  CLASS_COLUMNS.forEach(([, kind, help], i) => {
+    head.rows[0].cells[i].className = kind;
+    if (help) head.rows[0].cells[i].title = spoken(help);
   });
-  const head = tableHead(["Label", "Rows", "Tells most", "NMI", "Its columns"]);
-  head.querySelector("th:last-child").className = "names";
-  const body = make("tbody", null, known.slice(0, MOST_CLASSES));
-  const table = make("div.table-frame", null, make("table.small.classes", null, head, body));
-  if (known.length <= MOST_CLASSES) return table;
-  const more = make(
-    "button.controls",
-    { type: "button" },
-    `Show all ${counted(known.length, "label")}`,
+  const body = make("tbody", null, labels.classes.slice(0, MOST_CLASSES).map(lineOf));
+  return make(
+    "div",
+    null,
+    make("div.table-frame.scroll", null, make("table.small.classes", null, head, body)),
+    moreRows(body, labels.classes.slice(MOST_CLASSES), lineOf, "label"),
   );
-  more.addEventListener("click", () => {
-    body.append(...known.slice(MOST_CLASSES));
-    more.remove();
-  });
-  return make("div", null, table, more);
+}
+
+/** That a component has few rows of a label can tell more than any that has many. */
+function absenceNote({ component, overlap, nmi }, size) {
+  return make(
+    "tr.absence",
+    null,
+    make(
+      "td.note",
+      { colspan: CLASS_COLUMNS.length },
+      "What tells most about it is where it is rare: ",
+      componentLink(component),
+      ` has ${whole(overlap)} of its ${counted(size, "row")} (NMI ${agreement(nmi)}).`,
+    ),
+  );
 }
 
 /** A square for each component and label, the darker the more one tells about the other. */
@@ -60,10 +97,10 @@ function heatMap(labels) {
     .sort((a, b) => place(a) - place(b))
     .slice(0, MOST_CLASSES);
   function place(label) {
-    const at = labels.order.indexOf(labels.classes[label].component);
+    const at = labels.order.indexOf(labels.classes[label].best?.component);
     return at < 0 ? labels.order.length : at;
   }
-  const greatest = Math.max(...labels.nmi.map((row) => Math.max(...row)), 1e-9);
+  const greatest = Math.max(...labels.nmi.map((row) => Math.max(...row.map(Math.abs))), 1e-9);
   const { cell, names, top } = HEAT;
   const [width, height] = [names + across.length * cell + 4, top + down.length * cell + 4];
   const cells = down.map((label, y) =>
@@ -72,17 +109,18 @@ function heatMap(labels) {
       const square = draw(
         "rect",
         {
-          class: "heat",
+          class: nmi < 0 ? "heat rarer" : "heat",
           x: names + x * cell,
           y: top + y * cell,
           width: cell - 1,
           height: cell - 1,
-          "fill-opacity": (0.04 + 0.96 * (nmi / greatest)).toFixed(3),
+          "fill-opacity": (0.04 + 0.96 * (Math.abs(nmi) / greatest)).toFixed(3),
         },
         draw(
           "title",
           null,
-          `${visibleName(labels.classes[label].name)} · component ${component}: ${agreement(nmi)}`,
+          `${visibleName(labels.classes[label].name)} · ${spoken(`component ${component}`)}: `
+            + agreement(Math.abs(nmi)) + (nmi < 0 ? ", rarer than elsewhere" : ""),
         ),
       );
       square.addEventListener("click", () => go("component", component));
@@ -131,6 +169,9 @@ function heatMap(labels) {
       "p.note",
       null,
       `NMI from 0 (pale) to ${agreement(greatest)} (full colour)`,
+      labels.nmi.some((row) => row.some((nmi) => nmi < 0))
+        ? "; orange where the label is rarer than elsewhere"
+        : "",
       left > 0 ? `; ${counted(left, "component")} further to the right not drawn` : "",
       hidden > 0 ? `; ${counted(hidden, "label")} not drawn` : "",
     ),

@@ -8,6 +8,8 @@ async function start() {
     column: new Axis(report.columns, "column", firstNames.columns),
   };
   const indexes = { row: new NameIndex(axes.row), column: new NameIndex(axes.column) };
+  speak(JSON.parse(byId("vocabulary").textContent));
+  speakStatic(byId("app"));
   startTheme();
   byId("app").hidden = false;
   byId("plain").hidden = true;
@@ -17,7 +19,9 @@ async function start() {
   performance.mark("elbmf-shown");
   await breathe();
   await showConsensus(report);
+  showSets(report);
   showLabels(report, axes);
+  showTables(report, axes);
   showRecipe(report);
   new Search(report, axes, indexes);
   new Detail(

@@ -158,15 +158,15 @@ async function showMatrix(report, axes) {
   const none = !axes.row.count || !axes.column.count;
   byId("matrix").hidden = byId("to-matrix").hidden = none;
   if (none) return null;
-  byId("matrix-text").textContent = matrixText(report);
+  put(byId("matrix-text"), matrixText(report));
   const grid = await unpackGrid(report.matrix);
   const view = new MatrixView(report, axes, grid);
   const bin = `a bin of ${binSizes(grid.rowEdges)} × ${binSizes(grid.columnEdges)} cells`;
-  byId("matrix-note").textContent = [
+  put(byId("matrix-note"), [
     `Each point is ${grid.exact ? "a cell" : bin}.`,
     "Rows and columns are ordered so that components show as blocks; numbers tell which.",
     view.whole ? "" : "At first only the part with components is in view.",
-  ].join(" ");
+  ].join(" "));
   put(byId("matrix-readout"), make("span.note", null, readoutHint()));
   startModes(view);
   startGestures(view);

@@ -31,7 +31,7 @@ class Places {
     const left = components.length - MOST_COMPONENTS_TOLD;
     const links = components
       .slice(0, MOST_COMPONENTS_TOLD)
-      .map(componentLink);
+      .map((each) => componentLink(each));
     return [
       make("div", null, this.names("row", bin.row), " × ", this.names("column", bin.column)),
       make("div", null, this.cells(bin, components.length > 0)),

@@ -20,7 +20,7 @@ function memberItem(axis, [line, fit, margin, returns], label) {
   if (isKnown(returns)) {
     who.classList.add("returning");
     who.style.setProperty("--returns", String(returns));
-    who.title = `returns in ${percent(returns)} of the fits that found the component`;
+    who.title = spoken(`returns in ${percent(returns)} of the fits that found the component`);
   }
   return make(
     "li",
@@ -50,7 +50,7 @@ function pagedMembers(axis, top, total, all, labelOf = () => null) {
   const more = make("button.more.controls", { type: "button" });
   const label = () => {
     const next = Math.min(PAGE_OF_MEMBERS, total - shown);
-    more.textContent = `Show ${whole(next)} more of ${counted(total, axis.kind)}`;
+    put(more, `Show ${whole(next)} more of ${counted(total, axis.kind)}`);
   };
   const everyone = once(async () => {
     const known = new Set(top.map(([line]) => line));

@@ -2,6 +2,13 @@
 
 const SLICE = 20000;
 
+/** The number in a text such as "17" or "row 17", also in the words of the field; null for others. */
+function numberIn(text, kind) {
+  const [, word, digits] = /^(.*?)\s*(\d{1,10})$/.exec(text.trim()) ?? [];
+  if (digits === undefined) return null;
+  return ["", kind, spoken(kind).toLowerCase()].includes(word.toLowerCase()) ? Number(digits) : null;
+}
+
 function folded(name) {
   return String(name).toLowerCase().replace(/[\n\r]/g, " ");
 }

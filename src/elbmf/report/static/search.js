@@ -71,7 +71,7 @@ class Search {
     const total = found.reduce((sum, each) => sum + each.total, components.length);
     const shown = this.options.length;
     const limit = total > shown ? `, ${whole(shown)} shown` : "";
-    this.note.textContent = total ? `${whole(total)} found${limit}` : this.nothing();
+    put(this.note, total ? `${whole(total)} found${limit}` : this.nothing());
     this.activate(shown ? 0 : -1);
     await this.tellComponents(text);
   }
@@ -91,8 +91,8 @@ class Search {
   }
 
   components(text) {
-    const match = /^(?:#|component\s*)?(\d{1,9})$/i.exec(text);
-    return match && Number(match[1]) < this.report.components.length ? [Number(match[1])] : [];
+    const number = numberIn(text.replace(/^#/, ""), "component");
+    return number !== null && number < this.report.components.length ? [number] : [];
   }
 
   option(kind, number, content, note) {
