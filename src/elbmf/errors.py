@@ -7,7 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 __all__ = [
     "ClusterError",
@@ -87,6 +87,13 @@ class InputError(ValueError):
     def __init__(self, *parts: str | Setting | Line) -> None:
         super().__init__("".join(map(str, parts)))
         self.parts = parts
+
+    def within(self, where: str) -> Self:
+        """Return the same error, whose message begins with where it is."""
+        error = type(self).__new__(type(self))
+        vars(error).update(vars(self))
+        InputError.__init__(error, where, *self.parts)
+        return error
 
 
 class FileFormatError(InputError):

@@ -25,6 +25,7 @@ from elbmf.io import (
     load_model,
     read_labels,
 )
+from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.io.model import CHOSEN, folder_of
@@ -93,7 +94,7 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = read_matrix(args.data, args)
+        table = _read_alike(model, args)
         if args.unknown == "ignore":
             table = _of_known_columns(table, model, args.data, console)
         table = aligned(table, model, "columns", args.data, console)
@@ -103,6 +104,28 @@ def with_data(
     if found.A is None or found.table is None or found.path is None:
         raise InputError(f"{args.result}: {found.note}")
     return found.A, found.table, found.path
+
+
+def _read_alike(model: SavedModel, args: argparse.Namespace) -> LabelledMatrix:
+    """Read other rows with the columns that the data of the model was read with."""
+    noted = model.info.data.options
+    merged = copy.copy(args)
+    if args.columns is None and args.drop is None:
+        merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
+    while True:
+        try:
+            return read_matrix(args.data, merged)
+        except UnknownColumnsError as error:
+            left = [name for name in _split(merged.drop) if name not in error.names]
+            # New rows may come without what was left out; what is needed is said later.
+            if args.drop is not None or len(left) == len(_split(merged.drop)):
+                raise
+            merged.drop = left
+
+
+def _split(choice: Any) -> list[str]:
+    said = [choice] if isinstance(choice, str) else choice or []
+    return [name.strip() for each in said for name in each.split(",")]
 
 
 def found_data(model: SavedModel, args: argparse.Namespace, console: Console) -> FoundData:

@@ -105,6 +105,8 @@ def add_format_options(
     for option in format_options(action).values():
         flag = f"--{prefix}{option.name}".replace("_", "-")
         kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
+        if option.is_repeated:
+            kind |= {"action": "append"}
         if option.is_switch:
             kind = {"action": argparse.BooleanOptionalAction, "default": None}
         group.add_argument(flag, **kind, help=option.description)

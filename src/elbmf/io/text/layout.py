@@ -32,6 +32,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -39,12 +41,14 @@ from itertools import islice
 from elbmf.errors import InputError, Setting
 from elbmf.io.text.lines import (
     DELIMITERS,
+    CellError,
     DelimitedText,
     is_missing,
     is_number,
     is_text,
     parse_cell,
 )
+from elbmf.io.text.numerals import readings
 
 __all__ = [
     "INDEX_WORDS",
@@ -53,6 +57,7 @@ __all__ = [
     "detect_header",
     "detect_pairs_header",
     "detect_row_names",
+    "find_delimiter",
     "first_records",
     "guess_delimiter",
     "only_pairs",
@@ -135,23 +140,74 @@ def guess_delimiter(text: str, preferred: str) -> str:
     """
     lines = _sample_lines(text)
     candidates = [preferred, *(other for other in DELIMITERS if other != preferred)]
-    for candidate in candidates:
-        if _cuts_evenly(lines, candidate):
-            return candidate
-    if any(preferred in line for line in lines):
-        return preferred
-    return max(candidates, key=lines[-1].count)
+    cut = {each: _cut(lines, each) for each in candidates}
+    even = [each for each in candidates if _is_even(cut[each])]
+    if len(even) > 1:
+        # Of `7,5;3`, a cut at the comma leaves fields that are no numbers.
+        return max(even, key=lambda each: (_share_of_numbers(cut[each]), _is_even(cut[each])))
+    if even:
+        return even[0]
+    # One line has a slip, or several: most are cut alike where it is the right one.
+    return max(candidates, key=lambda each: (_most_alike(cut[each]), lines[-1].count(each)))
 
 
-def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:
+def find_delimiter(
+    text: DelimitedText, line: int, block: bytes, delimiter: str = "auto"
+) -> tuple[int, bytes]:
+    """Find out the delimiter of a text, by its first lines, unless it is said.
+
+    Returns what is left of the lines after one that only tells the delimiter, as spreadsheets
+    understand it: ``sep=;``.
+    """
+    told = _SEPARATOR.match(block)
+    if told is not None:
+        block = block[told.end() :]
+        line += 1
+        text.delimiter = told[1].decode()
+    elif delimiter == "auto":
+        text.delimiter = guess_delimiter(text.decode(block, line), text.delimiter)
+    if delimiter != "auto":
+        text.delimiter = delimiter
+    return line, block
+
+
+_SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?\r?\n(?=.)', re.IGNORECASE | re.DOTALL)
+
+
+def _cut(lines: Iterable[str], delimiter: str) -> list[list[str]]:
+    """Cut some lines into fields; nothing where their quotes do not allow it."""
     try:
-        reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
-        widths = [len(fields) for fields in islice(reader, 20)]
+        return list(islice(csv.reader(iter(lines), delimiter=delimiter, strict=True), 20))
     except csv.Error:
-        return False
+        return []
+
+
+def _is_even(records: list[list[str]]) -> int:
+    """Whether all records have as many fields (2), or the first lacks one (1), or neither (0)."""
+    widths = list(map(len, records)) or [0]
     others = set(widths[1:]) or {widths[0]}
+    if len(others) > 1 or max(others) < 2:
+        return 0
     # A header may lack the field above the row names.
-    return len(others) == 1 and max(others) > 1 and max(others) - widths[0] in (0, 1)
+    return {0: 2, 1: 1}.get(max(others) - widths[0], 0)
+
+
+def _share_of_numbers(records: list[list[str]]) -> float:
+    """Return how many of the fields below the first line are numbers, or missing."""
+    count, numbers, known = 0, 0, dict[str, bool]()
+    for fields in records[1:] or records:
+        for field in fields:
+            if field not in known:
+                known[field] = is_missing(field) or is_number(field)
+            numbers += known[field]
+        count += len(fields)
+    return numbers / max(count, 1)
+
+
+def _most_alike(records: list[list[str]]) -> int:
+    """Return how many records have the same number of fields, and more than one."""
+    widths = Counter(len(fields) for fields in records if len(fields) > 1)
+    return max(widths.values(), default=0)
 
 
 class AmbiguousHeaderError(InputError):
@@ -196,7 +252,7 @@ def _corner_names_index(first: Sequence[str], column: Sequence[str]) -> bool:
         return True
     if (corner and corner not in INDEX_WORDS) or not all(map(is_number, column)):
         return False
-    numbers = {parse_cell(cell) for cell in column}
+    numbers = set(map(_number, column))
     return len(numbers) == len(column) and not numbers <= {0, 1}
 
 
@@ -275,9 +331,15 @@ def _is_binary(rows: Iterable[Sequence[str]]) -> bool:
     seen: set[str] = set()
     for cells in rows:
         seen.update(cells)
-    return all(
-        is_missing(cell) or (is_number(cell) and parse_cell(cell) in (0, 1)) for cell in seen
-    )
+    return all(is_missing(cell) or (is_number(cell) and _number(cell) in (0, 1)) for cell in seen)
+
+
+def _number(cell: str) -> float:
+    """Return what a number is, or may be."""
+    try:
+        return parse_cell(cell)
+    except CellError:
+        return next(iter(readings(cell.strip()).values()))
 
 
 def _whole_numbers(cells: Sequence[str]) -> list[int] | None:
