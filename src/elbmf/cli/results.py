@@ -16,6 +16,7 @@ from scipy import sparse
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
+from elbmf.cli.flags.shared import reader_options, side_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import (
@@ -27,8 +28,10 @@ from elbmf.io import (
 )
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
+from elbmf.io.known import read_label_column
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.io.model import CHOSEN, folder_of
+from elbmf.io.side_tables import SIDE_OPTIONS
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.search import describe_within
 from elbmf.utils.text import counted, number
@@ -39,10 +42,12 @@ __all__ = [
     "aligned",
     "described",
     "found_data",
+    "label_table",
     "labels_of_rows",
     "lines_of",
     "load",
     "ranks_of",
+    "read_alike",
     "with_data",
 ]
 
@@ -94,7 +99,7 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = _read_alike(model, args)
+        table = read_alike(model, args.data, args)
         if args.unknown == "ignore":
             table = _of_known_columns(table, model, args.data, console)
         table = aligned(table, model, "columns", args.data, console)
@@ -106,15 +111,17 @@ def with_data(
     return found.A, found.table, found.path
 
 
-def _read_alike(model: SavedModel, args: argparse.Namespace) -> LabelledMatrix:
-    """Read other rows with the columns that the data of the model was read with."""
+def read_alike(model: SavedModel, path: str, args: argparse.Namespace) -> LabelledMatrix:
+    """Read the data of a model as it was read, and other rows with the same columns."""
     noted = model.info.data.options
-    merged = copy.copy(args)
+    place = _noted_place(model, folder_of(args.result))[1]
+    same = place is not None and Path(path).exists() and place.samefile(path)
+    merged = _reader(args, noted) if same else copy.copy(args)
     if args.columns is None and args.drop is None:
         merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
     while True:
         try:
-            return read_matrix(args.data, merged)
+            return read_matrix(path, merged)
         except UnknownColumnsError as error:
             left = [name for name in _split(merged.drop) if name not in error.names]
             # New rows may come without what was left out; what is needed is said later.
@@ -283,16 +290,42 @@ def lines_of(
     return matrix.shape[-1], matrix.column_names
 
 
+def label_table(model: SavedModel, args: argparse.Namespace) -> tuple[str | Path, dict[str, Any]]:
+    """Return which table has the labels, and how to read it: the data itself, if none is named."""
+    if args.labels is not None:
+        return args.labels, side_options(args)
+    if args.column is None:
+        raise InputError(
+            "no labels are named. Name a table of them, or with --column NAME a column of the data "
+            "that the result was made from."
+        )
+    source: Path | None = None
+    if getattr(args, "data", None) is not None:
+        source, noted = Path(args.data), _noted_options(model, args.data)
+    else:
+        why, source = _noted_place(model, folder_of(args.result))
+        noted = model.info.data.options
+        if source is None:
+            raise InputError(f"{args.result}: {why}")
+    options = {**noted, **reader_options(args)}
+    return source, {name: options[name] for name in SIDE_OPTIONS if name in options}
+
+
 def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
     """Return the label of each row of the model; None for rows that the table does not name."""
     names = LabelledMatrix(model.U, model.row_names).row_labels()
-    labellings = read_labels(args.labels)
+    file, options = label_table(model, args)
+    if model.row_names is None and args.labels is None:
+        # The rows of the data come in the same order, whatever its first column is.
+        found = read_label_column(file, args.column, len(names), **options)
+        return [label or None for label in found]
+    labellings = read_labels(file, **options)
     column = next(iter(labellings)) if args.column is None else args.column
     if column not in labellings:
         raise InputError(
-            f"{args.labels}: there is no column {column!r}. Choose one of "
+            f"{file}: there is no column {column!r}. Choose one of "
             f"{', '.join(map(repr, labellings))}."
         )
     by_name = labellings[column]
@@ -302,15 +335,15 @@ def labels_of_rows(
         if unknown == len(labels):
             raise InputError(
                 f"{args.result}: the rows have no names, which the labels could be matched with, "
-                f"and {args.labels} does not number them from 0. Fit a file that names its rows."
+                f"and {file} does not number them from 0. Fit a file that names its rows."
             )
         console.note(f"{args.result}: the rows have no names; labels are matched by their number.")
     if unknown == len(labels):
         raise InputError(
-            f"{args.labels}: none of the {len(labels)} rows of {args.result} has a label in the "
+            f"{file}: none of the {len(labels)} rows of {args.result} has a label in the "
             f"column {column!r}. Rows are called {', '.join(map(repr, names[:3]))}, "
             f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
         )
     if unknown:
-        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
+        console.note(f"{file}: {number(unknown)} rows without a label are left out.")
     return labels

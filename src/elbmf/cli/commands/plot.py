@@ -75,13 +75,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     figure, path = FIGURES[args.kind], Path(args.output)
     check_picture(path, *filter(None, (args.data, args.labels)))
-    if figure.labels and args.labels is None:
+    if figure.labels and args.labels is None and args.column is None:
         raise InputError(
             f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
-            "--labels FILE."
+            "--labels FILE, or name a column of the data with --column NAME."
         )
     model, A = _with_data(load(args.result), figure, args, console)
-    labels = None if args.labels is None else labels_of_rows(model, args, console)
+    labels = None
+    if args.labels is not None or args.column is not None:
+        labels = labels_of_rows(model, args, console)
     given = {"A": A, "labels": labels, "n_jobs": args.n_jobs}
     if args.size and figure.panels:
         axes = plots.new_figure(*args.size).subplots(1, figure.panels, squeeze=False)[0]

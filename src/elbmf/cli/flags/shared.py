@@ -1,6 +1,7 @@
 """Flags that are the same in several commands: of matrices, results, and what is known of them."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,11 +28,13 @@ __all__ = [
     "add_report",
     "add_result",
     "add_saving",
+    "add_side_options",
     "add_unknown",
     "at_least_one",
     "given_options",
     "group_of",
     "reader_options",
+    "side_options",
     "weight_files",
 ]
 
@@ -98,11 +101,33 @@ def add_reader_options(
     add_format_options(group, "reading")
 
 
+def add_side_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add those flags of reading a matrix that say how to read a table beside it."""
+    group = parser.add_argument_group("reading the table")
+    rare(group)
+    add_format_options(group, "reading", only=names)
+
+
+def side_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how tables beside a matrix are written, where that is said.
+
+    Beside a matrix, that is only how numbers are: other flags are for the matrix itself.
+    """
+    given = reader_options(args)
+    also = () if "row_names" in vars(args) else ("delimiter", "encoding", "sheet")
+    return {name: given[name] for name in ("decimal", "thousands", *also) if name in given}
+
+
 def add_format_options(
-    group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
+    group: argparse._ArgumentGroup,
+    action: Literal["reading", "writing"],
+    prefix: str = "",
+    only: Sequence[str] = (),
 ) -> None:
     """Add a flag for each option of a file format, with what their flags begin with."""
     for option in format_options(action).values():
+        if only and option.name not in only:
+            continue
         flag = f"--{prefix}{option.name}".replace("_", "-")
         kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
         if option.is_repeated:

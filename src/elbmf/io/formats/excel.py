@@ -26,11 +26,12 @@ from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.numerals import CellError, Numerals, looks_numeric
 from elbmf.utils.extras import optional_module
 
-__all__ = ["EXCEL", "read_excel", "sheet_lines"]
+__all__ = ["EXCEL", "LINE_END", "read_excel", "sheet_lines"]
 
 _DELIMITER = ","
-# No workbook can hold this character, which stands for line ends within cells.
-_LINE_END = "\x01"
+# No workbook can hold this character.
+LINE_END = "\x01"
+"""What stands for a line end within a cell."""
 _LETTERS = 26
 
 
@@ -78,16 +79,24 @@ def read_excel(
         drop=drop,
     )
     names = (
-        None if each is None else [name.replace(_LINE_END, "\n") for name in each]
+        None if each is None else [name.replace(LINE_END, "\n") for name in each]
         for each in (table.row_names, table.column_names)
     )
     return LabelledMatrix(table.values, *names)
 
 
 def sheet_lines(
-    path: Path, sheet: str | None = None, decimal: str = "auto", thousands: str = "auto"
+    path: Path,
+    sheet: str | None = None,
+    decimal: str = "auto",
+    thousands: str = "auto",
+    *,
+    texts: bool = False,
 ) -> tuple[int, bytes]:
-    """Return the cells of a sheet as lines of a csv in UTF-8, and the number of its first row."""
+    """Return the cells of a sheet as lines of a csv in UTF-8, and the number of its first row.
+
+    Texts that look like numbers become numbers, unless ``texts`` says that they stay.
+    """
     with _opened(path) as workbook:
         name, found = _sheet(path, workbook, sheet)
         rows = found.to_python(skip_empty_area=False)
@@ -112,7 +121,8 @@ def sheet_lines(
             f"{right - left} columns. Remove what stands above the table."
         )
     cells = [row[left:right] for row in rows[top:bottom]]
-    _read_texts(cells, where, top, left, Numerals("\t", decimal, thousands))
+    if not texts:
+        _read_texts(cells, where, top, left, Numerals("\t", decimal, thousands))
     lines = (_DELIMITER.join(map(_field, row)) for row in cells)
     return top + 1, ("\n".join(lines) + "\n").encode()
 
@@ -213,7 +223,7 @@ def _field(cell: Any) -> str:
         cell = cell.date()
     text = cell.isoformat() if isinstance(cell, datetime.date | datetime.time) else str(cell)
     for end in ("\r\n", "\r", "\n"):
-        text = text.replace(end, _LINE_END)
+        text = text.replace(end, LINE_END)
     return '"' + text.replace('"', '""') + '"'
 
 
