@@ -138,7 +138,8 @@ class SideTable:
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         source = self.source
         if self._is_workbook:
-            self.delimiter = ","
+            # Numbers are stored as such, and written with a point.
+            self.delimiter, self.decimal = ",", "."
             line, block = sheet_lines(source, self._sheet, texts=True)
             for number, fields in DelimitedText(source, ",", "utf-8").records(block.decode(), line):
                 yield number, [field.replace(LINE_END, "\n") for field in fields]

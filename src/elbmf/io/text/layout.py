@@ -10,7 +10,8 @@ The first column holds row names when one of these is so:
 1. the first line has one field less than all others (it names only the data columns);
 2. below the first line, the column holds text, and is text throughout or has no repeats (so that
    one stray text in a column of numbers is reported, not taken for a name);
-3. below the first line, its cells are quoted and the last cells of the lines are not;
+3. below the first line, its cells are quoted and the last cells of the lines are not, and not
+   because of decimal commas;
 4. the first cell of the file is empty beside texts; or is empty or one of the words in
    `INDEX_WORDS`, above distinct numbers that are not just 0 and 1;
 5. it counts 0, 1, 2, ... or 1, 2, 3, ... over at least three lines, beside cells of only 0 and 1.
@@ -20,10 +21,11 @@ The first line is a header when one of these is so for its cells, without that o
 1. it has one field less than all others;
 2. one of them is text (a missing value alone never makes a header: it is data);
 3. its last cell is quoted and that of the next line is not;
-4. the cell above the row names is empty and not quoted;
+4. the cell above the row names is empty and not quoted, or one of the words in `INDEX_WORDS`;
 5. they are at least three distinct whole numbers, not just 0 and 1, above cells of only 0 and 1
    (numeric ids, years);
-6. they are at least five whole numbers, each one more than the one before.
+6. they are at least five whole numbers, each one more than the one before;
+7. they are at least two years in order, above other cells beside row names.
 
 A header of two numbers such as ``0,1`` is thus taken for data; force it with ``header=True``.
 """
@@ -36,7 +38,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 from elbmf.errors import InputError, Setting
 from elbmf.io.text.lines import (
@@ -48,7 +50,7 @@ from elbmf.io.text.lines import (
     is_text,
     parse_cell,
 )
-from elbmf.io.text.numerals import readings
+from elbmf.io.text.numerals import looks_numeric, readings
 
 __all__ = [
     "INDEX_WORDS",
@@ -240,7 +242,8 @@ def detect_row_names(sample: Sequence[Record]) -> bool:
     if all(texts) or (any(texts) and distinct):
         return True
     if all(record.first_quoted and not record.last_quoted for record in below):
-        return True
+        # A decimal comma needs quotes where commas separate fields.
+        return not all("," in cell and looks_numeric(cell) for cell in column)
     if len(sample) > 1 and _corner_names_index(sample[0].fields, column):
         return True
     return any(map(_counts_up_beside_binary, (sample, sample[1:])))
@@ -282,12 +285,17 @@ def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
         return False
     if sample[0].last_quoted and not below[0].last_quoted:
         return True
-    if row_names and not sample[0].first_quoted and not sample[0].fields[0].strip():
+    corner = sample[0].fields[0].strip().lower()
+    if row_names and (corner in INDEX_WORDS or (not corner and not sample[0].first_quoted)):
         return True
     if any(map(is_missing, first)):
         return False
     binary = _is_binary(record.fields[skipped:] for record in below)
-    return (binary and _are_ids(first)) or (len(first) >= 5 and _is_run(first))
+    return (
+        (binary and _are_ids(first))
+        or (len(first) >= 5 and _is_run(first))
+        or (row_names and _are_years(first) and not any(_are_years(r.fields[1:]) for r in below))
+    )
 
 
 def detect_pairs_header(sample: Sequence[Record]) -> bool:
@@ -354,6 +362,14 @@ def _are_ids(cells: Sequence[str]) -> bool:
     if numbers is None or len(numbers) < 3:
         return False
     return len(set(numbers)) == len(numbers) and not set(numbers) <= {0, 1}
+
+
+def _are_years(cells: Sequence[str]) -> bool:
+    """Whether cells are at least two years, each after the one before."""
+    numbers = _whole_numbers(cells)
+    if numbers is None or len(numbers) < 2 or not 1900 <= numbers[0] <= numbers[-1] <= 2100:
+        return False
+    return all(before < after for before, after in pairwise(numbers))
 
 
 def _is_run(cells: Sequence[str], starts: tuple[int, ...] | None = None) -> bool:

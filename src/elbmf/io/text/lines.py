@@ -249,7 +249,7 @@ def _is_western(data: bytes) -> bool:
     for at in odd:
         before, here, after = text[at - 1 : at], text[at], text[at + 1 : at + 2]
         if here.isalpha():
-            if here.isupper() and before.islower():
+            if here.isupper() and (before.islower() or (before.isalpha() and after.islower())):
                 return False
         elif before.isalpha() and after.isalpha() and here not in _JOINING:
             return False

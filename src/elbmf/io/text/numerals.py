@@ -104,8 +104,7 @@ class Numerals:
     Parameters
     ----------
     delimiter : str
-        What separates fields. Where it is the comma, numbers that have nothing but a point have
-        a decimal point, as scripts write them.
+        What separates fields.
     decimal, thousands : str
         Marks, or "auto".
     """
@@ -184,15 +183,10 @@ class Numerals:
         """
         unclear: tuple[int, str] | None = None
         for at, text in candidates:
-            if self.decide(text) and (unclear is None or "," in text):
+            if self.decide(text) and (unclear is None or ("," in text and "," not in unclear[1])):
                 unclear = at, text
             if self.decimal != _AUTO:
                 return None
-        if unclear is None:
-            return None
-        if self._delimiter == "," and "," not in unclear[1]:
-            self._settle(".", unclear[1])
-            return None
         return unclear
 
     def candidates(self, block: bytes) -> Iterator[tuple[int, str]]:
