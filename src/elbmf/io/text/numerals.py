@@ -191,26 +191,31 @@ class Numerals:
 
     def candidates(self, block: bytes) -> Iterator[tuple[int, str]]:
         """Yield where a mark may be one of a number, and the field or what may be one."""
-        quoting = self._delimiter == ","
-        codes = [code for code in b".," if bytes([code]) in block]
-        if self.decimal != _AUTO or not codes or (codes == [44] and quoting and b'"' not in block):
+        if self.decimal != _AUTO:
+            return
+        # Where commas separate fields, only those in quotes are of numbers.
+        quoted = self._delimiter == ","
+        codes = [46] * (b"." in block) + [44] * ((b'"' if quoted else b",") in block)
+        if not codes:
             return
         data = np.frombuffer(block, dtype=np.uint8)
-        inside = data[1:-1]
-        marks = np.zeros(inside.size, dtype=np.bool_)
+        marks = np.zeros(data.size, dtype=np.bool_)
         for code in codes:
-            marks |= inside == code
-        marks &= _NUMBER_BYTES[data[2:]]
-        marks &= _BEFORE_MARK[data[:-2]]
-        bounds = b'"\r\n' + self._delimiter.encode()
-        for at in (np.flatnonzero(marks) + 1).tolist():
-            text = _quoted_around(block, at) if quoting and block[at] == 44 else None
-            if text is None:
-                if quoting and block[at] == 44:
-                    continue
-                text = _around(block, at, bounds)
-            if text:
-                yield at, text.decode(errors="replace").strip()
+            found = data == code
+            if code == 44 and quoted:
+                found &= (np.cumsum(data == 34, dtype=np.uint8) & 1).astype(np.bool_)
+            marks |= found
+        marks[:1] = marks[-1:] = False
+        places = np.flatnonzero(marks)
+        places = places[_NUMBER_BYTES[data[places + 1]] & _BEFORE_MARK[data[places - 1]]]
+        bounds = [b'"', b"\n", b"\r"]
+        separator = self._delimiter.encode()
+        for at in places.tolist():
+            within = bounds if quoted and block[at] == 44 else [*bounds, separator]
+            begin = max(block.rfind(bound, max(0, at - _LONGEST), at) for bound in within) + 1
+            ends = [block.find(bound, at + 1, at + _LONGEST) for bound in within]
+            end = min((each for each in ends if each >= 0), default=at + _LONGEST)
+            yield at, block[begin or max(0, at - _LONGEST) : end].decode(errors="replace").strip()
 
     def plain(self, data: np.ndarray) -> np.ndarray:
         """Return bytes of text in which plain numbers have a decimal point, and others none."""
@@ -222,23 +227,3 @@ class Numerals:
         else:
             table[[ord("."), ord(",")]] = ord(","), ord(".")
         return table[data]
-
-
-def _around(block: bytes, at: int, bounds: bytes) -> bytes:
-    """Return what is around a position up to the bounds of its field."""
-    begin = end = at
-    while begin > 0 and block[begin - 1] not in bounds and at - begin <= _LONGEST:
-        begin -= 1
-    while end < len(block) and block[end] not in bounds and end - at <= _LONGEST:
-        end += 1
-    return block[begin:end]
-
-
-def _quoted_around(block: bytes, at: int) -> bytes | None:
-    """Return what is in quotes around a comma, None where it is between fields."""
-    text = _around(block, at, b'"\r\n')
-    begin = block.rfind(b'"', max(0, at - _LONGEST - 1), at)
-    # A field opens after a comma or a line end; what is between two quoted fields does not.
-    opens = begin >= 0 and block[begin - 1 : begin] in (b"", b",", b"\n")
-    closes = block[begin + 1 + len(text) : begin + 2 + len(text)] == b'"'
-    return text if opens and closes else None
