@@ -98,7 +98,12 @@ def add_reader_options(
         metavar="NAME",
         help="file format, by default told by the suffix; 'elbmf convert --help' lists them",
     )
-    add_format_options(group, "reading")
+    # Which columns belong is for whoever knows the data, and no matter of formats.
+    has_data = any(known.title == DATA for known in parser._action_groups)
+    names = [option.name for option in format_options("reading").values() if option.is_repeated]
+    others = [name for name in format_options("reading") if name not in names]
+    add_format_options(group_of(parser, DATA) if has_data else group, "reading", only=names)
+    add_format_options(group, "reading", only=others)
 
 
 def add_side_options(parser: argparse.ArgumentParser, *names: str) -> None:
