@@ -337,6 +337,15 @@ def test_delimiters_beside_decimal_commas(tmp_path, text, shape, options):
     assert read(path).shape == shape
 
 
+def test_a_single_column_of_decimal_commas_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("score\n7,5\n3,2\n")
+    with pytest.raises(FileFormatError, match=r"line 2: '7,5' may be a number.*or two fields"):
+        read(path)
+    np.testing.assert_array_equal(dense(read(path, delimiter=";")), [[7.5], [3.2]])
+    np.testing.assert_array_equal(dense(read(path, delimiter=",")), [[5], [2]])
+
+
 def test_what_only_a_later_block_tells(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_BLOCK_BYTES", 8)
     path = tmp_path / "t.csv"
@@ -437,6 +446,7 @@ def test_sheets_are_named(book):
         (lambda s: s.cell(3, 3, "#DIV/0!"), ["C3", "#DIV/0!"]),
         (lambda s: s.cell(3, 3, datetime.date(2020, 1, 5)), ["'2020-01-05'", "'b'"]),
         (lambda s: s.cell(3, 3, "1,234"), ["C3", "stored as text", "1.234 or 1234"]),
+        (lambda s: [s.cell(i, j, "1.234") for i in (2, 3) for j in (1, 2, 3)], ["A2", "1234"]),
         (lambda s: s.insert_rows(3), ["line 3", "all fields are empty"]),
     ],
 )

@@ -196,7 +196,7 @@ def _read_texts(
         (row, column, cell.strip())
         for row, line in enumerate(cells)
         for column, cell in enumerate(line)
-        if row and column and isinstance(cell, str) and looks_numeric(cell)
+        if row and isinstance(cell, str) and looks_numeric(cell)
     ]
     unclear = [numerals.decide(text) for *_, text in texts]
     for (row, column, text), doubtful in zip(texts, unclear, strict=True):
@@ -208,7 +208,8 @@ def _read_texts(
                     f"{where}, cell {_place(top + row, left + column)}, stored as text: {error}. ",
                     *error.advice,
                 ) from error
-            cells[row][column] = text if value is None else value
+            # The first column may have names, which stay as they are.
+            cells[row][column] = value if column and value is not None else text
 
 
 def _field(cell: Any) -> str:

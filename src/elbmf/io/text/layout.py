@@ -40,7 +40,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from elbmf.errors import InputError, Setting
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.text.lines import (
     DELIMITERS,
     CellError,
@@ -167,10 +167,28 @@ def find_delimiter(
         line += 1
         text.delimiter = told[1].decode()
     elif delimiter == "auto":
-        text.delimiter = guess_delimiter(text.decode(block, line), text.delimiter)
+        decoded = text.decode(block, line)
+        text.delimiter = guess_delimiter(decoded, text.delimiter)
+        if text.delimiter == ",":
+            _check_single_column(text, decoded, line)
     if delimiter != "auto":
         text.delimiter = delimiter
     return line, block
+
+
+def _check_single_column(text: DelimitedText, decoded: str, line: int) -> None:
+    """Raise where lines may be a column of decimal commas, or names of rows and whole numbers."""
+    first, *below = _sample_lines(decoded)
+    commas = any("," in each for each in below) and "," not in first
+    if commas and all(looks_numeric(each) for each in below if each.strip()):
+        raise FileFormatError(
+            f"{text.path}, line {line + 1}: {below[0].strip()!r} may be a number with a decimal "
+            "comma or two fields, as the line above has no comma. Pass ",
+            Setting("delimiter", ";"),
+            " for the former, ",
+            Setting("delimiter", ","),
+            " for the latter.",
+        )
 
 
 _SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?\r?\n(?=.)', re.IGNORECASE | re.DOTALL)
