@@ -422,6 +422,11 @@ def book(tmp_path):
     return made
 
 
+def styled(cell):
+    """Make a cell empty, but bold."""
+    cell.value, cell.style = None, "Title"
+
+
 @pytest.mark.formats
 def test_sheets_are_named(book):
     book.create_sheet("empty")
@@ -444,6 +449,7 @@ def test_sheets_are_named(book):
         (lambda s: s.insert_rows(1) or s.cell(1, 1, "Table 1"), ["line 1", "'Table 1'"]),
         (lambda s: s.cell(2, 2, "=1+1"), ["B2", "formula", "not stored"]),
         (lambda s: s.cell(3, 3, "#DIV/0!"), ["C3", "#DIV/0!"]),
+        (lambda s: styled(s.cell(3, 2)) or s.cell(3, 3, "#REF!"), ["C3", "#REF!"]),
         (lambda s: s.cell(3, 3, datetime.date(2020, 1, 5)), ["'2020-01-05'", "'b'"]),
         (lambda s: s.cell(3, 3, "1,234"), ["C3", "stored as text", "1.234 or 1234"]),
         (lambda s: [s.cell(i, j, "1.234") for i in (2, 3) for j in (1, 2, 3)], ["A2", "1234"]),

@@ -231,7 +231,8 @@ def _field(cell: Any) -> str:
 _SHEET_ID = re.compile(rb'<sheet\b[^>]*\bname="([^"]*)"[^>]*\br:id="([^"]*)"')
 _TARGET = re.compile(rb"<Relationship\b[^>]*>")
 _ATTRIBUTE = re.compile(rb'\b(Id|Target)="([^"]*)"')
-_CELL = re.compile(rb"<c\b([^>]*)>(.*?)</c>", re.DOTALL)
+# An empty cell, which closes itself, is not the begin of the next one.
+_CELL = re.compile(rb"<c\b([^>]*[^/>])>(.*?)</c>", re.DOTALL)
 _REFERENCE = re.compile(rb'\br="([A-Z]+[0-9]+)"')
 _VALUE = re.compile(rb"<v>([^<]*)</v>")
 
