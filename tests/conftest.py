@@ -31,7 +31,10 @@ NEEDS = {
     "browser": ("test-browser", ["selenium"]),
     "cluster": ("test-cluster", ["dask", "distributed"]),
     "docs": ("test-all", ["sphinx", "dask", "torch", "anndata"]),
-    "formats": ("test-formats", ["anndata", "h5py", "polars", "pyarrow"]),
+    "formats": (
+        "test-formats",
+        ["anndata", "h5py", "openpyxl", "polars", "pyarrow", "python_calamine"],
+    ),
     "home": ("test-home", ["ipykernel", "nbclient", "nbformat"]),
     "torch": ("test-torch", ["torch"]),
 }

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 __all__ = [
     "ClusterError",
@@ -89,6 +89,13 @@ class InputError(ValueError):
     def __init__(self, *parts: str | Setting | Line) -> None:
         super().__init__("".join(map(str, parts)))
         self.parts = parts
+
+    def within(self, where: str) -> Self:
+        """Return the same error, whose message begins with where it is."""
+        error = type(self).__new__(type(self))
+        vars(error).update(vars(self))
+        InputError.__init__(error, where, *self.parts)
+        return error
 
 
 class FileFormatError(InputError):

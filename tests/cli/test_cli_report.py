@@ -253,7 +253,7 @@ def test_data_that_is_too_large_for_memory(elbmf: Any, monkeypatch: Any) -> None
         (["nowhere"], ["nowhere: there is no such folder"]),
         (["model", "-o", "page.txt"], ["page.txt", "must end in .html"]),
         (["model", "none.csv"], ["none.csv: there is no such file"]),
-        (["model", "--column", "place"], ["--labels TABLE"]),
+        (["model", "--column", "place"], ["tiles.csv", "no column 'place'"]),
         (["model", "--labels", "none.tsv"], ["none.tsv: there is no such file"]),
     ],
 )

@@ -101,7 +101,7 @@ def test_other_delimiter_and_encoding(tmp_path):
         ("\n\n", ["blank"]),
         ("1,0\r0,1\r", ["line feed"]),
         (b"a,\xe9\n1,0\n", ["line 1", "utf-8", "0xe9", "latin-1"]),
-        (b"\xff\xfea\x00,\x00", ["UTF-16"]),
+        (b"\xff\xfea\x00,\x00b\x00\n\x00\x31", ["UTF-16", "truncated data"]),
     ],
 )
 def test_errors_say_where_and_what(tmp_path, text, parts):

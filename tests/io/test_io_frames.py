@@ -139,3 +139,9 @@ def test_a_matrix_becomes_a_sparse_frame_and_back(tmp_path):
 def test_a_frame_without_names_of_rows_counts_them():
     assert from_frame(people().reset_index(drop=True)).row_names is None
     assert to_frame(np.eye(2)).index.tolist() == [0, 1]
+
+
+def test_decimal_commas_in_a_frame_are_told_of():
+    frame = pd.DataFrame({"gene": [1, 0], "size": ["7,5", "1"]}, index=["a", "b"])
+    with pytest.raises(InputError, match=r"'7,5', a number with marks.*elbmf\.io\.read.*'size'"):
+        from_frame(frame)

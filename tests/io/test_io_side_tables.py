@@ -40,10 +40,20 @@ def test_names_in_the_file_win(tmp_path):
     assert table.column_names == ["p", "q", "r"]
 
 
-def test_a_table_without_ids_names_nothing(tmp_path):
-    table = read(_matrix(tmp_path, rows={"label": ["a", "b"]}))
+def test_the_first_column_of_distinct_values_has_the_names(tmp_path):
+    kinds = {"kind": ["a", "a", "b"], "gene": ["g1", "g2", "g3"], "also": ["x", "y", "z"]}
+    path = _matrix(tmp_path, cols=kinds)
+    (tmp_path / "data.rows.tsv").write_text("Patient\tsex\nann\tf\nbob\tm\n")
+    table = read(path)
+    assert table.row_names == ["ann", "bob"]
+    assert table.column_names == ["g1", "g2", "g3"]
+
+
+def test_a_table_without_names_is_warned_of(tmp_path):
+    path = _matrix(tmp_path, rows={"label": ["a", "a"], "note": ["x", ""]})
+    with pytest.warns(UserWarning, match=r"data\.rows\.tsv\.gz: is not used.*'label', 'note'"):
+        table = read(path)
     assert table.row_names is None
-    assert table.column_names is None
 
 
 def test_a_table_of_another_matrix_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.binarizers import Binarize, binarized, is_number, learns
-from elbmf.cli.flags.shared import reader_options, weight_files
+from elbmf.cli.flags.shared import reader_options, side_options, weight_files
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, read_weights, to_folder
 from elbmf.matrix.boolean_matrix import (
@@ -104,7 +104,7 @@ def line_weights(args: argparse.Namespace, table: LabelledMatrix) -> dict[str, A
         "feature_weight": ("column", table.column_labels),
     }
     return {
-        name: read_weights(file, labels[name][1](), labels[name][0])
+        name: read_weights(file, labels[name][1](), labels[name][0], **side_options(args))
         for name, file in weight_files(args).items()
     }
 

@@ -16,6 +16,7 @@ from scipy import sparse
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
+from elbmf.cli.flags.shared import reader_options, side_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io import (
@@ -25,9 +26,12 @@ from elbmf.io import (
     load_model,
     read_labels,
 )
+from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
+from elbmf.io.known import read_label_column
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.io.model import CHOSEN, folder_of
+from elbmf.io.side_tables import SIDE_OPTIONS
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.search import describe_within
 from elbmf.utils.text import counted, number
@@ -38,11 +42,13 @@ __all__ = [
     "aligned",
     "described",
     "found_data",
+    "label_table",
     "labels_of",
     "labels_of_rows",
     "lines_of",
     "load",
     "ranks_of",
+    "read_alike",
     "with_data",
 ]
 
@@ -94,7 +100,7 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = read_matrix(args.data, args)
+        table = read_alike(model, args.data, args)
         if args.unknown == "ignore":
             table = _of_known_columns(table, model, args.data, console)
         table = aligned(table, model, "columns", args.data, console)
@@ -104,6 +110,30 @@ def with_data(
     if found.A is None or found.table is None or found.path is None:
         raise InputError(f"{args.result}: {found.note}")
     return found.A, found.table, found.path
+
+
+def read_alike(model: SavedModel, path: str, args: argparse.Namespace) -> LabelledMatrix:
+    """Read the data of a model as it was read, and other rows with the same columns."""
+    noted = model.info.data.options
+    place = _noted_place(model, folder_of(args.result))[1]
+    same = place is not None and Path(path).exists() and place.samefile(path)
+    merged = _reader(args, noted) if same else copy.copy(args)
+    if args.columns is None and args.drop is None:
+        merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
+    while True:
+        try:
+            return read_matrix(path, merged)
+        except UnknownColumnsError as error:
+            left = [name for name in _split(merged.drop) if name not in error.names]
+            # New rows may come without what was left out; what is needed is said later.
+            if args.drop is not None or len(left) == len(_split(merged.drop)):
+                raise
+            merged.drop = left
+
+
+def _split(choice: Any) -> list[str]:
+    said = [choice] if isinstance(choice, str) else choice or []
+    return [name.strip() for each in said for name in each.split(",")]
 
 
 def found_data(model: SavedModel, args: argparse.Namespace, console: Console) -> FoundData:
@@ -261,20 +291,48 @@ def lines_of(
     return matrix.shape[-1], matrix.column_names
 
 
+def label_table(model: SavedModel, args: argparse.Namespace) -> tuple[str | Path, dict[str, Any]]:
+    """Return which table has the labels, and how to read it: the data itself, if none is named."""
+    if args.labels is not None:
+        return args.labels, side_options(args)
+    if args.column is None:
+        raise InputError(
+            "no labels are named. Name a table of them, or with --column NAME a column of the data "
+            "that the result was made from."
+        )
+    source: Path | None = None
+    if getattr(args, "data", None) is not None:
+        source, noted = Path(args.data), _noted_options(model, args.data)
+    else:
+        why, source = _noted_place(model, folder_of(args.result))
+        noted = model.info.data.options
+        if source is None:
+            raise InputError(f"{args.result}: {why}")
+    options = {**noted, **reader_options(args)}
+    return source, {name: options[name] for name in SIDE_OPTIONS if name in options}
+
+
 def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
     """Return the label of each row of the model; None for rows that the table does not name."""
-    return labels_of("rows", model, args.result, args.labels, args.column, console)
+    file, options = label_table(model, args)
+    if model.row_names is None and args.labels is None:
+        # The rows of the data come in the same order, whatever its first column is.
+        count, _ = lines_of(model, "rows")
+        found = read_label_column(file, args.column, count, **options)
+        return [label or None for label in found]
+    return labels_of("rows", model, args.result, file, args.column, console, **options)
 
 
 def labels_of(
     what: Literal["rows", "columns"],
     model: SavedModel,
     result: str,
-    path: str,
+    path: str | Path,
     column: str | None,
     console: Console,
+    **options: Any,
 ) -> list[str | None]:
     """Return the label of each row or column of the model; None for those not in the table.
 
@@ -284,15 +342,17 @@ def labels_of(
     model : SavedModel
     result : str
         What the user calls it.
-    path : str
+    path : path-like
         The table of labels.
     column : str, optional
         Which column of the table has the labels; by default the second.
     console : Console
+    **options
+        How to read the table.
     """
     count, known = lines_of(model, what)
     names = [str(at) for at in range(count)] if known is None else known
-    labellings = read_labels(path)
+    labellings = read_labels(path, **options)
     column = next(iter(labellings)) if column is None else column
     if column not in labellings:
         raise InputError(

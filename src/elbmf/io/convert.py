@@ -23,6 +23,7 @@ from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.chosen import Choice
 from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair, table_entries
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
@@ -71,6 +72,8 @@ def to_folder(
     binarize: Binarize = None,
     memory_limit: float | str = DEFAULT_MEMORY,
     progress: SortingObserver | None = None,
+    columns: Choice = None,
+    drop: Choice = None,
     **options: Any,
 ) -> DiskMatrix:
     r"""Write a matrix file as a matrix folder, without having the matrix in memory.
@@ -92,6 +95,8 @@ def to_folder(
     progress : callable, optional
         Called with ``"rows"`` or ``"columns"``, how many entries were sorted by these, and how many
         there are; for how far the file is read see `elbmf.io.files.watching`.
+    columns, drop : str or list of str, optional
+        Names of columns to read, or to leave out, as for `elbmf.io.read`.
     **options
         Options of the format, see ``Format.read_options``.
 
@@ -122,19 +127,23 @@ def to_folder(
     if is_number(binarize):
         # Refuses thresholds that make ones of zeros.
         BooleanMatrix.from_array(sparse.csr_array((1, 1)), binarize)
-    whole = learns(binarize)
-    if whole or chosen.stream is None:
+    choice = {"columns": columns, "drop": drop} if columns or drop else {}
+    # Only tables of text leave columns out on the way.
+    learned = learns(binarize)
+    whole = learned or chosen.stream is None or not choice.keys() <= chosen.read_options.keys()
+    options |= choice
+    if whole:
         _LOG.info("%s: the whole matrix is read into memory", path)
     with writing(folder), FolderWriter(folder, overwrite=True) as writer:
         if whole or chosen.stream is None:
             table = read(path, format=format, **options)
-            stream = table_entries(_binarized(table, binarize, path) if whole else table)
+            stream = table_entries(_binarized(table, binarize, path) if learned else table)
         else:
             check_content(path, chosen)
             stream = chosen.stream(path, **options)
         try:
             with closing(stream):
-                how = None if whole else binarize
+                how = None if learned else binarize
                 _Conversion(path, writer, how, limit, progress).run(stream)
         except TableError as error:
             raise FileFormatError(f"{path}: {error}") from error

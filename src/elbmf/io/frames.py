@@ -15,6 +15,7 @@ from scipy import sparse
 from elbmf.errors import InputError, Line
 from elbmf.io.table import LabelledMatrix, names_of
 from elbmf.io.text.lines import CellError, parse_cell, shown
+from elbmf.io.text.numerals import looks_numeric
 from elbmf.utils.extras import optional_module
 
 __all__ = ["from_frame", "is_frame", "plain_cells", "to_frame", "with_numbers"]
@@ -166,7 +167,15 @@ def _numbers_in(column: Any) -> list[float]:
 
 def _number_in(cell: Any) -> float:
     if isinstance(cell, str):
-        return parse_cell(cell)
+        try:
+            return parse_cell(cell)
+        except CellError:
+            if looks_numeric(cell):
+                raise CellError(
+                    f"the cell is {shown(cell)}, a number with marks, as text (read the file with "
+                    "elbmf.io.read, or with decimal and thousands of pandas.read_csv)"
+                ) from None
+            raise
     if isinstance(cell, Real | np.bool_):
         return float(cell)
     if cell is None or str(cell) in ("<NA>", "NaT"):

@@ -7,25 +7,38 @@ MSigDB, has a name, a description and members, separated by tabs.
 
 from __future__ import annotations
 
+import csv
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
+from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
 from elbmf.io.matching import first_few, unknown_lines
-from elbmf.io.text.layout import guess_delimiter
-from elbmf.io.text.lines import DelimitedText
+from elbmf.io.side_tables import SideTable
+from elbmf.io.text.lines import DelimitedText, check_encoding, utf8_stream
+from elbmf.io.text.numerals import CellError, Numerals
 
-__all__ = ["is_blank", "read_gmt", "read_labels", "read_pairs", "read_weights"]
+__all__ = [
+    "is_blank",
+    "read_gmt",
+    "read_label_column",
+    "read_labels",
+    "read_pairs",
+    "read_weights",
+]
 
 
-def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
+def read_gmt(
+    path: str | os.PathLike[str], *, delimiter: str = "\t", encoding: str = "auto"
+) -> list[NamedSet]:
     """Read named sets from a GMT file.
 
     Parameters
@@ -33,6 +46,10 @@ def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
     path : path-like
         Each line holds the name of a set, a description and the members, separated by tabs. It
         may be gzipped.
+    delimiter : str
+        What separates them instead.
+    encoding : str
+        Encoding of the text, found out by default.
 
     Returns
     -------
@@ -47,18 +64,20 @@ def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
     """
     source = Path(path)
     first_bytes(source, expected="sets of genes")
-    text = DelimitedText(source, "\t", "utf-8")
+    check_encoding(encoding)
     sets: list[NamedSet] = []
     lines: dict[str, int] = {}
     line = 0
-    with open_bytes(source) as stream:
+    with open_bytes(source) as raw:
+        stream, encoding = utf8_stream(raw, source, encoding)
+        text = DelimitedText(source, delimiter, encoding)
         for block in line_blocks(stream):
             decoded = text.decode(block, line + 1).removeprefix("\ufeff")
             for content in decoded.removesuffix("\n").split("\n"):
                 line += 1
                 if not content.strip():
                     continue
-                found = _named_set(source, line, content)
+                found = _named_set(source, line, content, delimiter)
                 earlier = lines.setdefault(found.name, line)
                 if earlier != line:
                     raise FileFormatError(
@@ -71,8 +90,10 @@ def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
     return sets
 
 
-def _named_set(source: Path, line: int, content: str) -> NamedSet:
-    fields = [field.strip() for field in content.split("\t")]
+def _named_set(source: Path, line: int, content: str, delimiter: str) -> NamedSet:
+    plain = delimiter == "\t"
+    fields = content.split("\t") if plain else next(csv.reader([content], delimiter=delimiter))
+    fields = [field.strip() for field in fields]
     if len(fields) < 3:
         raise FileFormatError(
             f"{source}, line {line}: expected a name, a description and genes, separated by tabs "
@@ -87,38 +108,68 @@ def _named_set(source: Path, line: int, content: str) -> NamedSet:
     return NamedSet(fields[0], fields[1], tuple(dict.fromkeys(filter(None, fields[2:]))))
 
 
-def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
-    """Read labels of rows from a delimited text file.
+def read_labels(path: str | os.PathLike[str], **options: Any) -> dict[str, dict[str, str]]:
+    """Read labels of rows from a table: csv, tsv or a sheet of a workbook.
 
     Parameters
     ----------
     path : path-like
         The first line names the columns. The first field of each other line is the name of a row,
         the others are labels; an empty one is not known. It may be gzipped.
+    **options
+        How it is laid out, where that is not found out: ``delimiter``, ``encoding``, ``sheet``.
 
     Returns
     -------
     dict of str to dict of str to str
         For each column but the first, the label of each row by name.
     """
-    return _named_columns(Path(path), "rows", "labels")
+    return _named_columns(SideTable(Path(path), "a table of labels", **options), "rows", "labels")
 
 
-def _named_columns(source: Path, lines: str, values: str) -> dict[str, dict[str, str]]:
+def read_label_column(
+    path: str | os.PathLike[str], column: str, count: int, **options: Any
+) -> list[str]:
+    """Read the labels that a column of a table gives to so many rows, in their order."""
+    source = Path(path)
+    (_, header), *body = SideTable(source, "a table of labels", **options)
+    if column not in header:
+        raise UnknownColumnsError("column", [column], header).within(f"{source}: ")
+    if len(body) != count:
+        raise FileFormatError(
+            f"{source}: expected {count} lines below the header, one for each row, found "
+            f"{len(body)}. Name a table of labels."
+        )
+    place = header.index(column)
+    for line, fields in body:
+        if len(fields) != len(header):
+            raise _other_fields(source, line, header, fields)
+    return [fields[place].strip() for _, fields in body]
+
+
+def _other_fields(source: Path, line: int, header: list[str], fields: list[str]) -> FileFormatError:
+    return FileFormatError(
+        f"{source}, line {line}: expected {len(header)} fields as in the header, found "
+        f"{len(fields)}. Complete the line or remove it."
+    )
+
+
+def _named_columns(table: SideTable, lines: str, values: str) -> dict[str, dict[str, str]]:
     """Read what a table says of names: the values of each of its columns but the first."""
     header: list[str] | None = None
     names: dict[str, int] = {}
     columns: list[list[str]] = []
-    for line, fields in _records(source, f"a table of {values}"):
+    source = table.source
+    for line, fields in table:
         if header is None:
             header = _checked_header(source, fields, f"the names of {lines} and their {values}")
             columns = [[] for _ in header[1:]]
             continue
+        if not names and len(fields) == len(header) + 1:
+            # R leaves out the title above the names.
+            header, columns = ["", *header], [[], *columns]
         if len(fields) != len(header):
-            raise FileFormatError(
-                f"{source}, line {line}: expected {len(header)} fields as in the header, "
-                f"found {len(fields)}. Complete the line or remove it."
-            )
+            raise _other_fields(source, line, header, fields)
         if names.setdefault(fields[0], line) != line:
             raise FileFormatError(
                 f"{source}, line {line}: {fields[0]!r} is already in line "
@@ -137,9 +188,9 @@ def _named_columns(source: Path, lines: str, values: str) -> dict[str, dict[str,
 
 
 def read_weights(
-    path: str | os.PathLike[str], names: Sequence[str], noun: str = "row"
+    path: str | os.PathLike[str], names: Sequence[str], noun: str = "row", **options: Any
 ) -> NDArray[np.float64]:
-    """Read weights of rows or columns from a delimited text file.
+    """Read weights of rows or columns from a table: csv, tsv or a sheet of a workbook.
 
     Parameters
     ----------
@@ -149,6 +200,9 @@ def read_weights(
         Names of the rows or columns of a matrix.
     noun : str
         What they are.
+    **options
+        How it is laid out, where that is not found out: ``delimiter``, ``encoding``, ``decimal``,
+        ``thousands``, ``sheet``.
 
     Returns
     -------
@@ -161,7 +215,8 @@ def read_weights(
         If the file is no such table, has a weight that is not a number of at least 0, or a name
         that is none of those given.
     """
-    found = _named_columns(Path(path), f"{noun}s", "weights")
+    table = SideTable(Path(path), "a table of weights", **options)
+    found = _named_columns(table, f"{noun}s", "weights")
     title, *others = found
     if others or _number(title) is not None:
         came = f"the number {title}" if not others else f"{1 + len(found)} columns"
@@ -169,7 +224,7 @@ def read_weights(
             f"{path}, line 1: expected a header of two columns, names and weights, such as "
             f"{noun},weight; found {came}. Add the header, and leave other columns out."
         )
-    by_name = {name: (_number(text), text) for name, text in found[title].items()}
+    by_name = _weights(path, table, found[title])
     for name, (weight, text) in by_name.items():
         if weight is None or not 0 <= weight < np.inf:
             raise FileFormatError(
@@ -191,8 +246,9 @@ def read_pairs(
     path: str | os.PathLike[str],
     names: tuple[Sequence[str], Sequence[str]],
     nouns: tuple[str, str] = ("row", "column"),
+    **options: Any,
 ) -> NDArray[np.int64]:
-    """Read pairs of names from a delimited text file.
+    """Read pairs of names from a table: csv, tsv or a sheet of a workbook.
 
     Parameters
     ----------
@@ -203,6 +259,8 @@ def read_pairs(
         The names that are known of either.
     nouns : pair of str
         What they are.
+    **options
+        How it is laid out, where that is not found out: ``delimiter``, ``encoding``, ``sheet``.
 
     Returns
     -------
@@ -217,7 +275,7 @@ def read_pairs(
     source, found = Path(path), []
     places = [{name: at for at, name in enumerate(own)} for own in names]
     expected = f"pairs of {nouns[0]} and {nouns[1]}"
-    for line, fields in () if is_blank(source) else _records(source, expected):
+    for line, fields in () if is_blank(source) else SideTable(source, expected, **options):
         if len(fields) != 2:
             raise FileFormatError(
                 f"{source}, line {line}: expected two names, {nouns[0]} and {nouns[1]}, found "
@@ -254,18 +312,27 @@ def is_blank(source: Path) -> bool:
         return not any(block.strip() for block in line_blocks(stream))
 
 
-def _records(source: Path, expected: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each line of a delimited text file, and its number."""
-    first_bytes(source, expected=expected)
-    text, begun = DelimitedText(source, "\t", "utf-8"), False
-    with open_bytes(source) as stream:
-        for first_line, block in text.blocks(stream):
-            decoded = text.decode(block, first_line)
-            if not begun:
-                preferred = "," if source.name.lower().endswith((".csv", ".csv.gz")) else "\t"
-                text = DelimitedText(source, guess_delimiter(decoded, preferred), "utf-8")
-                begun = True
-            yield from text.records(decoded, first_line)
+def _weights(
+    path: str | os.PathLike[str], table: SideTable, texts: dict[str, str]
+) -> dict[str, tuple[float | None, str]]:
+    """Return the number in each text, None where there is none, beside the text."""
+    numerals = Numerals(table.delimiter, table.decimal, table.thousands)
+    name = ""
+    try:
+        names = list(texts)
+        unclear = numerals.look(enumerate(texts.values()))
+        if unclear is not None:
+            name = names[unclear[0]]
+            raise numerals.unclear(unclear[1])
+        found = {}
+        for name, text in texts.items():
+            number = numerals.number(text)
+            found[name] = (_number(text) if number is None else number), text
+    except CellError as error:
+        raise FileFormatError(
+            f"{path}: the weight of {name!r}: {error}. ", *error.advice
+        ) from error
+    return found
 
 
 def _number(text: str) -> float | None:

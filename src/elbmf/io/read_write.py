@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.chosen import Choice, of_chosen_columns
 from elbmf.io.files import reason, replacing
 from elbmf.io.formats import check_content, format_of
 from elbmf.io.names import NAME_FIELDS, check_names
@@ -18,7 +19,12 @@ __all__ = ["read", "write"]
 
 
 def read(
-    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    columns: Choice = None,
+    drop: Choice = None,
+    **options: Any,
 ) -> LabelledMatrix:
     """Read a matrix from a file.
 
@@ -28,6 +34,9 @@ def read(
         The file. Gzipped text is recognised by content.
     format : str, optional
         Name of the format (see `FORMATS`); by default the suffix of the file decides.
+    columns, drop : str or list of str, optional
+        Names of columns to read, or to leave out, such as ``drop=["age", "sex"]``. In a name,
+        ``*`` stands for any characters and ``?`` for one; ``"age,sex"`` are two names.
     **options
         Options of the format, see ``Format.read_options``.
 
@@ -42,6 +51,10 @@ def read(
     chosen = format_of(source, format)
     chosen.check_options(options, action="read")
     check_content(source, chosen)
+    # Tables of text have to know, for what is left out may be no numbers.
+    knows = "drop" in chosen.read_options
+    if knows and (columns or drop):
+        options |= {"columns": columns, "drop": drop}
     try:
         table = chosen.read(source, **options)
     except TableError as error:
@@ -51,7 +64,13 @@ def read(
             f"{source}: not enough memory for the matrix that the file announces "
             f"({reason(error)}). If that is not its size, write the file again."
         ) from error
-    return table if chosen.folder else _with_names(table, source)
+    table = table if chosen.folder else _with_names(table, source)
+    if knows or not (columns or drop):
+        return table
+    try:
+        return of_chosen_columns(table, columns, drop)
+    except InputError as error:
+        raise error.within(f"{source}: ") from error
 
 
 def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:

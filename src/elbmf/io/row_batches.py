@@ -22,6 +22,7 @@ from elbmf.io.formats import format_of
 from elbmf.io.formats.delimited import WideReader, begin_wide
 from elbmf.io.formats.fimi import FIMI, ItemCodes, sorted_positions
 from elbmf.io.formats.format import Format
+from elbmf.io.text.lines import check_encoding, utf8_stream
 
 __all__ = ["STDIN", "RowBatches", "open_rows", "row_format"]
 
@@ -185,7 +186,10 @@ def open_rows(
         if chosen is FIMI:
             yield _Transactions(stream, file, batch_rows)
         else:
-            yield _Table(_DELIMITERS[chosen.name], stream, file, batch_rows, **options)
+            check_encoding(options.get("encoding", "auto"))
+            rows, encoding = utf8_stream(stream, file, options.pop("encoding", "auto"))
+            options["encoding"] = encoding
+            yield _Table(_DELIMITERS[chosen.name], rows, file, batch_rows, **options)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
-from elbmf.cli.flags.shared import add_name_matching, add_result
+from elbmf.cli.flags.shared import add_name_matching, add_result, add_side_options, side_options
 from elbmf.cli.text.tables import log_p_text, shorten, table
 from elbmf.errors import InputError
 from elbmf.utils.text import number
@@ -78,6 +78,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_side_options(parser, "delimiter", "encoding")
 
 
 def _share(text: str) -> float:
@@ -104,7 +105,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             f"{args.result}: the columns have no names to compare with the sets. Fit "
             "a file that names its columns, such as a csv file with a header."
         )
-    sets = read_gmt(args.sets)
+    sets = read_gmt(args.sets, **side_options(args))
     found = enrichment(
         model.V,
         model.column_names,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.shared import add_label_column, add_result
+from elbmf.cli.flags.shared import add_label_column, add_result, add_side_options
 from elbmf.cli.text.tables import log_p_text, shorten, table
 from elbmf.utils.text import number, percent
 
@@ -20,6 +20,7 @@ EXAMPLES = """\
 examples:
   elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
+  elbmf labels result --column sex           labels that --drop left out of the data
 
 The table has a header; its first column names rows of the matrix, in any order. For each label the
 best component is shown: of those in which it is more frequent than elsewhere, the one that tells
@@ -29,27 +30,36 @@ components and labels."""
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
-    parser.usage = "elbmf labels RESULT LABELS [--column NAME] [-o TABLE] [options]"
+    parser.usage = "elbmf labels RESULT [LABELS] [--column NAME] [-o TABLE] [options]"
     add_result(parser)
-    parser.add_argument("labels", metavar="LABELS", help="names of rows and their labels")
+    parser.add_argument(
+        "labels",
+        metavar="LABELS",
+        nargs="?",
+        help="names of rows and their labels (default: the data of RESULT, with --column)",
+    )
     add_label_column(parser)
     parser.add_argument(
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_side_options(parser, "delimiter", "encoding", "sheet")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, compare, say what was found."""
     from elbmf.analysis.labels import component_labels
-    from elbmf.cli.results import labels_of_rows, load
+    from elbmf.cli.results import label_table, labels_of_rows, load
     from elbmf.cli.writing import check_table
     from elbmf.io.records import write_records
 
     output = Path(args.output) if args.output else None
     if output is not None:
-        check_table(output, args.labels, result=args.result)
+        check_table(output, *filter(None, [args.labels]), result=args.result)
     model = load(args.result)
+    table_of_labels = label_table(model, args)[0]
+    if output is not None:
+        check_table(output, str(table_of_labels), result=args.result)
     labels = labels_of_rows(model, args, console)
     found = component_labels(model, labels)
     if output is not None:
@@ -59,7 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result_json(
             {
                 "result": args.result,
-                "labels": args.labels,
+                "labels": str(table_of_labels),
                 "best": _best(found),
                 "components": _records(found),
             }

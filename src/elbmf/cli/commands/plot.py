@@ -88,10 +88,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     figure, path = FIGURES[args.kind], Path(args.output)
     check_picture(path, *filter(None, (args.data, args.labels, args.column_labels, args.sets)))
-    if figure.labels and args.labels is None:
+    if figure.labels and args.labels is None and args.column is None:
         raise InputError(
             f"the picture {args.kind!r} needs labels of the rows. Pass a table of them with "
-            "--labels FILE."
+            "--labels FILE, or name a column of the data with --column NAME."
         )
     if figure.sets and args.sets is None:
         raise InputError(
@@ -99,7 +99,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
             "--sets FILE."
         )
     model, A = _with_data(load(args.result), figure, args, console)
-    labels = None if args.labels is None else labels_of_rows(model, args, console)
+    labels = None
+    if args.labels is not None or args.column is not None:
+        labels = labels_of_rows(model, args, console)
     given = {
         "A": A,
         "labels": labels,

@@ -14,8 +14,8 @@ from elbmf.cli.flags.shared import (
     add_reader_options,
     add_result,
     add_vocabulary,
+    side_options,
 )
-from elbmf.errors import InputError
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -36,7 +36,11 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=f"the page (default: {PAGE} in the folder)"
     )
-    parser.add_argument("--labels", metavar="TABLE", help="names of rows and their labels")
+    parser.add_argument(
+        "--labels",
+        metavar="TABLE",
+        help="names of rows and their labels (default: with --column, the data)",
+    )
     add_label_column(parser)
     parser.add_argument("--sets", metavar="FILE", help="known sets of columns (GMT)")
     add_name_matching(parser)
@@ -62,8 +66,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
     inputs = [path for path in (args.data, args.labels, args.sets) if path]
     folder = folder_of(args.result)
     check_document(output, ".html", *inputs, *(folder / name for name in MODEL_FILES))
-    if args.column is not None and not args.labels:
-        raise InputError("--column names a column of a table of labels: add --labels TABLE.")
     found = found_data(model, args, console)
     if found.path is not None:
         check_document(output, ".html", found.path)
@@ -71,8 +73,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.note(f"{args.result}: {found.note}")
     subject = described_by(model, found.A, found.row_names, args.n_jobs)
     labels = None
-    if args.labels:
-        title = args.column or next(iter(read_labels(args.labels)))
+    if args.labels or args.column:
+        title = args.column or next(iter(read_labels(args.labels, **side_options(args))))
         labels = KnownLabels(labels_of_rows(subject.model, args, console), title)
     sets = None
     if args.sets:

@@ -47,8 +47,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, measure."""
     from elbmf.binarizers import learns
     from elbmf.boolean.metrics import measures
-    from elbmf.cli.reading import boolean, line_weights, read_matrix
-    from elbmf.cli.results import aligned, described, load, with_data
+    from elbmf.cli.reading import boolean, line_weights
+    from elbmf.cli.results import aligned, described, load, read_alike, with_data
     from elbmf.cli.text.model import measures_table
     from elbmf.cli.text.tables import figures
     from elbmf.estimators.saving import data_notes
@@ -57,7 +57,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     A, table, path = with_data(model, args, console)
     truth = None
     if args.truth:
-        true_table = aligned(read_matrix(args.truth, args), model, "columns", args.truth, console)
+        true_table = aligned(
+            read_alike(model, args.truth, args), model, "columns", args.truth, console
+        )
         truth = boolean(true_table, None if learns(args.binarize) else args.binarize, args.truth)
         if truth.shape != A.shape:
             raise InputError(

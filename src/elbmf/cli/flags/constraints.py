@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.flags.declared import flag
-from elbmf.cli.flags.shared import group_of
+from elbmf.cli.flags.shared import group_of, side_options
 from elbmf.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
     columns = {name: place for place, name in enumerate(table.column_labels())}
 
     def mask(path: str) -> Any:
-        pairs = read_pairs(path, (table.row_labels(), table.column_labels()))
+        names = table.row_labels(), table.column_labels()
+        pairs = read_pairs(path, names, **side_options(args))
         cells = (np.ones(len(pairs), np.bool_), pairs.T)
         return sparse.csr_array(cells, table.shape)
 
@@ -109,7 +110,8 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
 
     def pairs_of_columns(path: str) -> Any:
         names = table.column_labels()
-        return read_pairs(path, (names, names), ("column", "column")).tolist()
+        pairs = read_pairs(path, (names, names), ("column", "column"), **side_options(args))
+        return pairs.tolist()
 
     def previous(path: str) -> Any:
         return components(path, gone=True)

@@ -73,7 +73,7 @@ _METAVARS = {
 
 # Types whose values can be typed, and how they are read; the narrowest first.
 _NUMBERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float}
-_TEXTS = ("str", "path", "path-like")
+_TEXTS = ("str", "path", "path-like", "Choice")
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,11 @@ class Parameter:
         return [read for kind, read in _NUMBERS.items() if kind in self.types]
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether it is a list, of which a flag may give some each time."""
+        return "Choice" in self.types
+
+    @property
     def is_text(self) -> bool:
         """Whether it may be any text."""
         return any(kind in self.types for kind in _TEXTS)
@@ -127,6 +132,8 @@ class Parameter:
         """What stands for its value in the help."""
         if self.name in _METAVARS:
             return _METAVARS[self.name]
+        if self.is_repeated:
+            return "NAME[,NAME]"
         if self.words and not self.numbers:
             return "{" + ",".join(self.words) + "}"
         short = self.flags[0]
@@ -392,7 +399,7 @@ def _options(
     found = []
     for name, annotation in annotations.items():
         word = annotation.strip("'").partition(" ")[0]
-        kind = word if word in ("bool", "int", "float") else "str"
+        kind = word if word in ("bool", "int", "float", "Choice") else "str"
         purpose = purposes.get(name, f"of the format {of}")
         found.append(Parameter(name, (kind,), paragraphs=(purpose,)))
     return tuple(found)

@@ -1,6 +1,7 @@
 """Flags that are the same in several commands: of matrices, results, and what is known of them."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,12 +30,14 @@ __all__ = [
     "add_report",
     "add_result",
     "add_saving",
+    "add_side_options",
     "add_unknown",
     "add_vocabulary",
     "at_least_one",
     "given_options",
     "group_of",
     "reader_options",
+    "side_options",
     "weight_files",
 ]
 
@@ -98,16 +101,45 @@ def add_reader_options(
         metavar="NAME",
         help="file format (default: by the suffix); 'elbmf convert --help' lists them",
     )
-    add_format_options(group, "reading")
+    # Which columns belong is for whoever knows the data, and no matter of formats.
+    has_data = any(known.title == DATA for known in parser._action_groups)
+    names = [option.name for option in format_options("reading").values() if option.is_repeated]
+    others = [name for name in format_options("reading") if name not in names]
+    add_format_options(group_of(parser, DATA) if has_data else group, "reading", only=names)
+    add_format_options(group, "reading", only=others)
+
+
+def add_side_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add those flags of reading a matrix that say how to read a table beside it."""
+    group = parser.add_argument_group("reading the table")
+    rare(group)
+    add_format_options(group, "reading", only=names)
+
+
+def side_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how tables beside a matrix are written, where that is said.
+
+    Beside a matrix, that is only how numbers are: other flags are for the matrix itself.
+    """
+    given = reader_options(args)
+    also = () if "row_names" in vars(args) else ("delimiter", "encoding", "sheet")
+    return {name: given[name] for name in ("decimal", "thousands", *also) if name in given}
 
 
 def add_format_options(
-    group: argparse._ArgumentGroup, action: Literal["reading", "writing"], prefix: str = ""
+    group: argparse._ArgumentGroup,
+    action: Literal["reading", "writing"],
+    prefix: str = "",
+    only: Sequence[str] = (),
 ) -> None:
     """Add a flag for each option of a file format, with what their flags begin with."""
     for option in format_options(action).values():
+        if only and option.name not in only:
+            continue
         flag = f"--{prefix}{option.name}".replace("_", "-")
         kind: dict[str, Any] = {"type": option.parse, "metavar": option.metavar}
+        if option.is_repeated:
+            kind |= {"action": "append"}
         if option.is_switch:
             kind = {"action": argparse.BooleanOptionalAction, "default": None}
         group.add_argument(flag, **kind, help=option.description)

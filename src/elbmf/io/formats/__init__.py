@@ -12,6 +12,7 @@ from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import first_bytes
 from elbmf.io.formats.format import Format
 from elbmf.io.formats.matrix_folder import MATRIX_FOLDER, is_matrix_folder
+from elbmf.io.text.lines import UTF16_MARKS
 from elbmf.utils.late import imported
 
 __all__ = ["FORMATS", "check_content", "format_of"]
@@ -26,6 +27,7 @@ BUILT_IN = (
     "elbmf.io.formats.numpy_files:NPZ",
     "elbmf.io.formats.numpy_files:NPY",
     "elbmf.io.formats.parquet:PARQUET",
+    "elbmf.io.formats.excel:EXCEL",
     "elbmf.io.formats.h5ad:H5AD",
     "elbmf.io.formats.matrix_folder:MATRIX_FOLDER",
 )
@@ -42,8 +44,7 @@ _FOREIGN_CONTENT = {
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
     b"\x28\xb5\x2f\xfd": "a Zstandard archive",
-    b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
-    b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
+    **dict.fromkeys(UTF16_MARKS, "UTF-16 text (save it as UTF-8)"),
     b"\x80\x04\x95": "a Python pickle (which is never opened, because it can run code)",
 }
 
@@ -96,6 +97,8 @@ def check_content(path: Path, chosen: Format) -> None:
         )
     if chosen.magic:
         matches = head.startswith(chosen.magic)
+    elif "encoding" in chosen.read_options and head.startswith(UTF16_MARKS):
+        matches = True
     else:
         matches = _recognised(head) is None and b"\0" not in head
     if not matches:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -17,7 +17,15 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream, dense_entries, pairs_table
+from elbmf.io.chosen import Choice, chosen_columns, names_chosen, of_chosen_columns
+from elbmf.io.entries import (
+    Ending,
+    Entries,
+    EntryStream,
+    dense_entries,
+    pairs_table,
+    table_entries,
+)
 from elbmf.io.files import open_bytes
 from elbmf.io.formats.delimited_pairs import PairReader, pair_lines
 from elbmf.io.formats.format import Format, options_of
@@ -29,11 +37,19 @@ from elbmf.io.text.layout import (
     detect_header,
     detect_pairs_header,
     detect_row_names,
+    find_delimiter,
     first_records,
-    guess_delimiter,
     only_pairs,
 )
-from elbmf.io.text.lines import DelimitedText, cell_text, check_encoding, is_text, quoted
+from elbmf.io.text.lines import (
+    DelimitedText,
+    cell_text,
+    check_encoding,
+    is_text,
+    quoted,
+    utf8_stream,
+)
+from elbmf.io.text.numerals import Numerals, check_marks
 
 __all__ = [
     "CSV",
@@ -42,6 +58,7 @@ __all__ = [
     "begin_wide",
     "holds_pairs",
     "read_delimited",
+    "read_lines",
     "stream_delimited",
     "wide_lines",
     "write_delimited",
@@ -59,7 +76,11 @@ def read_delimited(
     row_names: bool | Literal["auto"] = "auto",
     layout: str = "wide",
     delimiter: str = "auto",
-    encoding: str = "utf-8",
+    encoding: str = "auto",
+    decimal: str = "auto",
+    thousands: str = "auto",
+    columns: Choice = None,
+    drop: Choice = None,
 ) -> LabelledMatrix:
     """Read a delimited text file.
 
@@ -78,22 +99,36 @@ def read_delimited(
         for pairs that would be no 0/1 table: lines of 2 or 3 fields, the second not 0/1.
     delimiter : str
         One ASCII character; "auto" takes that of the format unless the first lines are evenly cut
-        by another of comma, semicolon and tab only.
+        by another of comma, semicolon and tab only, or better.
     encoding : str
-        Encoding of the names.
+        Encoding of the names; "auto" is UTF-8, UTF-16 where the first bytes say so, or that of
+        Windows in Western Europe where UTF-8 cannot be.
+    decimal : str
+        The decimal mark, "." or ","; "auto" takes that which the numbers themselves tell.
+    thousands : str
+        The mark between thousands: ".", ",", "'", "space" or "none".
+    columns, drop : str or sequence of str
+        Names of columns to read, or to leave out; see `elbmf.io.chosen`.
     """
-    options = {"header": header, "row_names": row_names, "layout": layout}
-    with _opened(preferred, path, **options, delimiter=delimiter, encoding=encoding) as opened:
-        reader, blocks = opened
+    options = {"header": header, "row_names": row_names, "layout": layout, "delimiter": delimiter}
+    options |= {"encoding": encoding, "decimal": decimal, "thousands": thousands}
+    with _opened(preferred, path, **options, columns=columns, drop=drop) as (reader, blocks):
         if isinstance(reader, WideReader):
             return reader.table(blocks)
-        return pairs_table(path, _entries(reader, blocks))
+        return of_chosen_columns(pairs_table(path, _entries(reader, blocks)), columns, drop)
 
 
 def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
-    """Stream a delimited text file; as `read_delimited` reads it, and with its options."""
+    """Stream a delimited text file; as `read_delimited` reads it, and with its options.
+
+    Of pairs, only all columns can be streamed; a choice of them is made in memory.
+    """
     with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
-        return (yield from _entries(reader, blocks))
+        chosen = {name: options.get(name) for name in ("columns", "drop")}
+        if isinstance(reader, WideReader) or not any(chosen.values()):
+            return (yield from _entries(reader, blocks))
+        table = pairs_table(path, _entries(reader, blocks))
+    return (yield from table_entries(of_chosen_columns(table, **chosen)))
 
 
 def _entries(reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]) -> EntryStream:
@@ -119,7 +154,8 @@ def _opened(
 ) -> Iterator[tuple[WideReader | PairReader, Iterator[tuple[int, bytes]]]]:
     """Open a file; gives its reader, and its blocks below the header with their first lines."""
     _check_options(options)
-    with open_bytes(path) as stream:
+    with open_bytes(path) as raw:
+        stream, options["encoding"] = utf8_stream(raw, path, options["encoding"])
         blocks = DelimitedText(path, preferred, options["encoding"]).blocks(stream)
         line, block = next(blocks, (1, b""))
         if not block:
@@ -128,28 +164,39 @@ def _opened(
         yield reader, chain([(line, block)] if block else [], blocks)
 
 
+def read_lines(path: Path, line: int, block: bytes, **options: Any) -> LabelledMatrix:
+    """Read lines of text that are in memory already, of which the first has some number."""
+    _check_options(options := _OPTIONS | options)
+    reader, line, block = _begin(",", path, line, block, options)
+    blocks = iter([(line, block)] if block else [])
+    if isinstance(reader, WideReader):
+        return reader.table(blocks)
+    table = pairs_table(path, _entries(reader, blocks))
+    return of_chosen_columns(table, options["columns"], options["drop"])
+
+
 def _begin(
     preferred: str, path: Path, line: int, block: bytes, options: dict[str, Any]
 ) -> tuple[WideReader | PairReader, int, bytes]:
     """Find out how a file is laid out; gives its reader, and what is left after a header."""
-    delimiter, encoding, layout = (options[name] for name in ("delimiter", "encoding", "layout"))
-    text = DelimitedText(path, preferred if delimiter == _AUTO else delimiter, encoding)
-    if delimiter == _AUTO:
-        guessed = guess_delimiter(text.decode(block, line), preferred)
-        text = DelimitedText(path, guessed, encoding)
+    text = DelimitedText(path, preferred, options["encoding"])
+    line, block = find_delimiter(text, line, block, options["delimiter"])
+    numerals = Numerals(text.delimiter, options["decimal"], options["thousands"])
+    layout = options["layout"]
     sample = first_records(text, block)
     header, row_names = options["header"], options["row_names"]
     reader: WideReader | PairReader
     if layout == "pairs" or (layout == _AUTO and only_pairs(sample)):
         header = detect_pairs_header(sample) if header == _AUTO else header
-        reader = PairReader(text, len(sample[0].fields))
+        reader = PairReader(text, len(sample[0].fields), numerals)
     else:
         row_names = detect_row_names(sample) if row_names == _AUTO else row_names
         try:
             header = detect_header(sample, row_names=row_names) if header == _AUTO else header
         except AmbiguousHeaderError as error:
             raise FileFormatError(f"{path}, line {line}: ", *error.parts, ".") from None
-        reader = WideReader(text, sample, header=header, row_names=row_names)
+        choice = {name: options[name] for name in ("columns", "drop")}
+        reader = WideReader(text, sample, numerals, header=header, row_names=row_names, **choice)
     if header:
         lines = sample[1].line - 1 if len(sample) > 1 else block.count(b"\n") + 1
         rest = block.split(b"\n", lines)
@@ -176,6 +223,7 @@ def _check_options(options: dict[str, Any]) -> None:
     _check_choice("row_names", options["row_names"], (True, False, _AUTO))
     _check_choice("layout", options["layout"], (*_LAYOUTS, _AUTO))
     check_encoding(options["encoding"])
+    check_marks(options["decimal"], options["thousands"])
     if options["delimiter"] != _AUTO:
         _check_delimiter(options["delimiter"])
 
@@ -184,20 +232,27 @@ class WideReader:
     """Reads the blocks of a wide table: one line per row, one field per column."""
 
     def __init__(
-        self, text: DelimitedText, sample: list[Record], *, header: bool, row_names: bool
+        self,
+        text: DelimitedText,
+        sample: list[Record],
+        numerals: Numerals,
+        *,
+        header: bool,
+        row_names: bool,
+        columns: Choice = None,
+        drop: Choice = None,
     ) -> None:
         first = sample[0].fields
         one_short = (
             header and row_names and len(sample) > 1 and (len(sample[1].fields) == len(first) + 1)
         )
         self.text = text
-        self.named_rows = row_names
-        self.columns = len(first) + one_short - row_names
-        self.column_names = None
+        count = len(first) + one_short - row_names
+        titles = None
         if header:
-            self.column_names = first if one_short or not row_names else first[1:]
+            titles = first if one_short or not row_names else first[1:]
         self.row_names: list[str] = []
-        if self.columns == 0:
+        if count == 0:
             raise FileFormatError(
                 f"{text.path}: found a single column, taken for row names, and no data. "
                 f"Lines are cut at {text.delimiter!r}; name the right delimiter, or pass ",
@@ -206,16 +261,40 @@ class WideReader:
             )
         # Columns without a title of their own, in which no line has had anything so far: what a
         # delimiter too many in every line looks like.
-        titles = None if one_short else self.column_names
+        named = [] if titles is None or one_short else titles
+        labels = list(map(str, range(count))) if titles is None else titles
+        title = [first[0]] if header and row_names and not one_short else []
+        kept = [True] * count
+        if columns or drop:
+            try:
+                kept = chosen_columns(labels, columns, drop, title)
+            except InputError as error:
+                raise error.within(f"{text.path}: ") from error
+        self.named_rows = row_names and not (title and title[0] in names_chosen(drop, title)[0])
+        self.columns = sum(kept)
+        # A column that is left out of a table without titles leaves a gap in their numbers.
+        has_names = titles is not None or not all(kept)
+        self.column_names = list(compress(labels, kept)) if has_names else None
+        self._titles, self._shift = titles or [], int(row_names)
+        # Where in a line the cells are, and of these those that may all be empty.
+        self._at = [at + row_names for at in compress(range(count), kept)]
         self._blank_columns = [
-            column for column in range(self.columns) if not (titles and titles[column].strip())
+            column
+            for column, at in enumerate(self._at)
+            if not (named and named[at - row_names].strip())
         ]
-        columns = [Column("the name of the row", "optional")] if row_names else []
-        columns += [Column(f"column {name!r}", "cell") for name in self.column_names or ()] or [
-            Column("", "cell")
-        ] * self.columns
+        kinds = [Column("the name of the row", "optional" if self.named_rows else "skip")]
+        cells = [
+            Column("" if titles is None else f"column {name!r}", "cell" if keep else "skip")
+            for name, keep in zip(labels, kept, strict=True)
+        ]
         self._fields = FieldReader(
-            str(text.path), text.delimiter.encode(), columns, self._advice, quoting=True
+            str(text.path),
+            text.delimiter.encode(),
+            [*kinds[: int(row_names)], *cells],
+            self._advice,
+            quoting=True,
+            numerals=numerals,
         )
         self._rows = 0
 
@@ -253,7 +332,7 @@ class WideReader:
             )
         if self._blank_columns:
             raise FileFormatError(
-                f"{self.text.path}: field {min(self._blank_columns) + 1 + self.named_rows} has no "
+                f"{self.text.path}: field {self._at[min(self._blank_columns)] + 1} has no "
                 "title and is empty in every line. Remove the extra delimiter, or write NA "
                 "where values are missing."
             )
@@ -286,9 +365,7 @@ class WideReader:
                     "or write NA where values are missing."
                 )
             self._blank_columns = [
-                column
-                for column in self._blank_columns
-                if not fields[column + self.named_rows].strip()
+                column for column in self._blank_columns if not fields[self._at[column]].strip()
             ]
 
     def _advice(self, field: int | None, text: str) -> tuple[str | Setting, ...]:
@@ -304,13 +381,16 @@ class WideReader:
         if is_text(text) and field == 0:
             told = Setting("row_names", True)
             return (f"{advice} If the first column holds row names, pass ", told, ".")
-        if is_text(text) and self.column_names is None:
+        if is_text(text) and not self._titles:
             told = Setting("header", True)
             return (f"{advice} If the first line is a header, pass ", told, ".")
         if is_text(text):
+            told = Setting("drop", self._titles[field - self._shift])
             return (
                 f"{advice} Write 1 and 0 for other words; leave out a column that does not belong, "
-                "such as a diagnosis.",
+                "such as a diagnosis: ",
+                told,
+                ".",
             )
         return (advice,)
 
@@ -392,7 +472,11 @@ _HELP = {
     "header": "the first line names the columns",
     "row_names": "the first field of a line names the row",
     "delimiter": "what separates fields of a line",
-    "encoding": "encoding of text (default: utf-8)",
+    "columns": "names of columns to read, all others being left out",
+    "drop": "names of columns to leave out",
+    "encoding": "encoding of text (default: found out, mostly utf-8)",
+    "decimal": "decimal mark of numbers, . or , (default: found out)",
+    "thousands": "mark between thousands: . , ' space or none (default: found out)",
 }
 
 CSV = Format(
@@ -407,7 +491,7 @@ CSV = Format(
 )
 TSV = Format(
     name="tsv",
-    suffixes=(".tsv", ".tab"),
+    suffixes=(".tsv", ".tab", ".txt"),
     description="tab-separated table or pairs",
     read=partial(read_delimited, "\t"),
     stream=partial(stream_delimited, "\t"),

@@ -12,6 +12,7 @@ from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.lines import DelimitedText, cell_text, quoted
 from elbmf.io.text.naming import NameCodes
+from elbmf.io.text.numerals import Numerals
 
 __all__ = ["PairReader", "check_pair_names", "pair_lines"]
 
@@ -24,7 +25,7 @@ class PairReader:
     Rows and columns come in the order in which they first appear.
     """
 
-    def __init__(self, text: DelimitedText, fields: int) -> None:
+    def __init__(self, text: DelimitedText, fields: int, numerals: Numerals | None = None) -> None:
         if fields not in (2, 3):
             raise FileFormatError(
                 f"{text.path}, line 1: expected pairs, which have 2 fields (row, column) or 3 "
@@ -36,7 +37,12 @@ class PairReader:
         self.text = text
         self._names = (NameCodes(str(text.path)), NameCodes(str(text.path)))
         self._fields = FieldReader(
-            str(text.path), text.delimiter.encode(), _COLUMNS[:fields], _advice, quoting=True
+            str(text.path),
+            text.delimiter.encode(),
+            _COLUMNS[:fields],
+            _advice,
+            quoting=True,
+            numerals=numerals,
         )
         self._any = False
         self._any_values = fields == 2

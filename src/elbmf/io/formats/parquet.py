@@ -14,12 +14,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.chosen import Choice, chosen_columns, names_chosen, of_chosen_columns
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
     ENTRIES_AT_ONCE,
@@ -72,24 +74,32 @@ def opened_parquet(path: Path) -> Iterator[tuple[Any, Any]]:
         ) from error
 
 
-def read_parquet(path: Path, *, layout: str = "auto") -> LabelledMatrix:
+def read_parquet(
+    path: Path, *, layout: str = "auto", columns: Choice = None, drop: Choice = None
+) -> LabelledMatrix:
     """Read a parquet file, with a column per column of the matrix or a line per entry."""
     with opened_parquet(path) as (pyarrow, file):
         if _has_pairs(path, pyarrow, file, layout):
-            return _read_pairs(path, pyarrow, file, file.schema_arrow)
-        return _read_wide(path, pyarrow, file)
+            table = _read_pairs(path, pyarrow, file, file.schema_arrow)
+            return of_chosen_columns(table, columns, drop)
+        return _read_wide(path, pyarrow, file, columns, drop)
 
 
-def stream_parquet(path: Path, *, layout: str = "auto") -> EntryStream:
+def stream_parquet(
+    path: Path, *, layout: str = "auto", columns: Choice = None, drop: Choice = None
+) -> EntryStream:
     """Stream a parquet file; pairs of anything but text and whole numbers are read whole."""
     with opened_parquet(path) as (pyarrow, file):
         pairs = _has_pairs(path, pyarrow, file, layout)
         kinds = file.schema_arrow.types
         if not pairs:
-            return (yield from _stream_wide(path, pyarrow, file))
-        if all(_is_text(pyarrow, kind) or pyarrow.types.is_integer(kind) for kind in kinds[:2]):
+            return (yield from _stream_wide(path, pyarrow, file, columns, drop))
+        if not (columns or drop) and all(
+            _is_text(pyarrow, kind) or pyarrow.types.is_integer(kind) for kind in kinds[:2]
+        ):
             return (yield from _stream_pairs(path, pyarrow, file))
-    return (yield from table_entries(read_parquet(path, layout=layout)))
+    table = read_parquet(path, layout=layout, columns=columns, drop=drop)
+    return (yield from table_entries(table))
 
 
 def _has_pairs(path: Path, pyarrow: Any, file: Any, layout: str) -> bool:
@@ -239,16 +249,18 @@ def _not_numeric(path: Path, schema: Any, position: int) -> FileFormatError:
     )
 
 
-def _read_wide(path: Path, pyarrow: Any, file: Any) -> LabelledMatrix:
-    wide = _Wide(path, pyarrow, file)
+def _read_wide(
+    path: Path, pyarrow: Any, file: Any, columns: Choice, drop: Choice
+) -> LabelledMatrix:
+    wide = _Wide(path, pyarrow, file, columns, drop)
     builder = CsrBuilder(len(wide.column_names))
     for block in wide.blocks():
         builder.add(block)
     return LabelledMatrix(builder.build(), wide.row_names, wide.column_names)
 
 
-def _stream_wide(path: Path, pyarrow: Any, file: Any) -> EntryStream:
-    wide = _Wide(path, pyarrow, file)
+def _stream_wide(path: Path, pyarrow: Any, file: Any, columns: Choice, drop: Choice) -> EntryStream:
+    wide = _Wide(path, pyarrow, file, columns, drop)
     row = 0
     for block in wide.blocks():
         yield dense_entries(block, row)
@@ -259,7 +271,9 @@ def _stream_wide(path: Path, pyarrow: Any, file: Any) -> EntryStream:
 class _Wide:
     """A wide table, read batch by batch: only one batch is ever dense."""
 
-    def __init__(self, path: Path, pyarrow: Any, file: Any) -> None:
+    def __init__(
+        self, path: Path, pyarrow: Any, file: Any, columns: Choice = None, drop: Choice = None
+    ) -> None:
         self._path, self._pyarrow, self._file = path, pyarrow, file
         schema = file.schema_arrow
         # The schema builds these lists anew each time it is asked.
@@ -271,6 +285,17 @@ class _Wide:
         elif _is_text(pyarrow, kinds[0]):
             self._index = 0
         positions = [position for position in range(len(kinds)) if position != self._index]
+        if columns or drop:
+            title = [] if self._index is None else [self._names[self._index]]
+            labels = [self._names[position] for position in positions]
+            try:
+                kept = chosen_columns(labels, columns, drop, title)
+            except InputError as error:
+                raise error.within(f"{path}: ") from error
+            positions = list(compress(positions, kept))
+            if title and title[0] in names_chosen(drop, title)[0]:
+                self._index = None
+        self._positions = positions
         for position in positions:
             if not _is_number(pyarrow, kinds[position]):
                 raise _not_numeric(path, schema, position)
@@ -282,10 +307,10 @@ class _Wide:
         rows = max(1, min(_ROWS_PER_GROUP, CELLS_AT_ONCE // len(self._names)))
         first_row = 0
         for batch in self._file.iter_batches(batch_size=rows):
-            columns = list(batch.columns)
+            columns = [batch.column(position) for position in self._positions]
             if self._index is not None and self.row_names is not None:
                 title = self._names[self._index]
-                cells = _names(self._path, columns.pop(self._index), title, first_row)
+                cells = _names(self._path, batch.column(self._index), title, first_row)
                 self.row_names += map(str, cells.to_pylist())
             dense = [_values(self._pyarrow, cells) for cells in columns]
             yield np.stack(dense, axis=1) if dense else np.zeros((len(batch), 0), bool)
@@ -343,5 +368,9 @@ PARQUET = Format(
     write=write_parquet,
     stream=stream_parquet,
     magic=(b"PAR1",),
-    option_help={"layout": "wide (a table) or pairs (a row and a column per line)"},
+    option_help={
+        "layout": "wide (a table) or pairs (a row and a column per line)",
+        "columns": "names of columns to read, all others being left out",
+        "drop": "names of columns to leave out",
+    },
 )

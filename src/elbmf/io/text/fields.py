@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from elbmf.io.files import count_lines, line_blocks
 from elbmf.io.kernels import fields as kernels
 from elbmf.io.text.lines import CellError, finite_number, parse_cell, shown
 from elbmf.io.text.naming import NameCodes, Span
+from elbmf.io.text.numerals import Numerals
 
 __all__ = ["Column", "FieldReader", "Fields", "header_fields"]
 
@@ -39,6 +41,7 @@ _MOST_TEXTS = 1 << 16
 _MOST_NAMED = 20
 
 _QUOTE = ord('"')
+_QUOTED = re.compile(rb'"(?:[^"]|"")*"?')
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class FieldReader:
         Number of the line that comes next, now and as an attribute later.
     quoting : bool
         Whether fields may be in double quotes, and then contain delimiters and line ends.
+    numerals : Numerals, optional
+        How numbers are written; by default, with a point.
 
     Examples
     --------
@@ -104,6 +109,7 @@ class FieldReader:
         line: int = 1,
         *,
         quoting: bool = False,
+        numerals: Numerals | None = None,
     ) -> None:
         self.file = file
         self.columns = tuple(columns)
@@ -112,6 +118,7 @@ class FieldReader:
         self._delimiter_bytes = np.frombuffer(delimiter or b"", dtype=np.uint8)
         self._advice = advice
         self._quoting = quoting
+        self._numerals = numerals
         self._kinds = np.array([_KINDS[column.kind] for column in columns], dtype=np.int64)
         self._number_fields = np.flatnonzero(self._kinds >= kernels.WHOLE)
         self._text_fields = np.flatnonzero(self._kinds == kernels.TEXT)
@@ -149,6 +156,8 @@ class FieldReader:
     def cut(self, block: bytes) -> Fields:
         """Read whole lines as `read` does; returns the columns by their positions."""
         data = np.frombuffer(block, dtype=np.uint8)
+        self._decide(block)
+        plain = data if self._numerals is None else self._numerals.plain(data)
         room = count_lines(block) + 1
         numbers = np.empty((room, self._number_fields.size))
         bounds = np.empty((self._text_fields.size, room, 2), dtype=np.int64)
@@ -158,7 +167,7 @@ class FieldReader:
         problem = kernels.FULL
         while problem == kernels.FULL:
             lines, at, field, problem, skipped, doubled = kernels.split_lines(
-                data,
+                plain,
                 at,
                 lines,
                 self._delimiter_bytes,
@@ -194,6 +203,34 @@ class FieldReader:
         field = [column.name for column in self.columns].index(name)
         return self._bad_field(line, field, f"expected {expected}, found {value}", str(value))
 
+    def _decide(self, block: bytes) -> None:
+        """Find out how numbers are written, before any is read; raise where that stays unclear."""
+        numerals = self._numerals
+        if numerals is None:
+            return
+        all_numbers = self._number_fields.size == self._kinds.size
+        unclear = numerals.look(
+            (at, text)
+            for at, text in numerals.candidates(block)
+            if all_numbers or self._is_number(self._field_at(block, at))
+        )
+        if unclear is not None:
+            at, text = unclear
+            field = self._field_at(block, at)
+            error = numerals.unclear(text)
+            line = self.line + block.count(b"\n", 0, at)
+            raise self._bad_field(line, field, str(error), text, error.advice)
+
+    def _is_number(self, field: int) -> bool:
+        return field < self._kinds.size and bool(self._kinds[field] >= kernels.WHOLE)
+
+    def _field_at(self, block: bytes, at: int) -> int:
+        """Return the number of the field that a position is in."""
+        line = block[block.rfind(b"\n", 0, at) + 1 : at]
+        if self._delimiter is None:
+            return len(line.split())
+        return _QUOTED.sub(b"", line).count(self._delimiter)
+
     def _read_others(
         self, data: NDArray[np.uint8], unread: NDArray[np.int64], numbers: NDArray[np.float64]
     ) -> None:
@@ -210,12 +247,13 @@ class FieldReader:
                 row = int(np.argmax(codes == code))
                 field = int(self._number_fields[unread[row, 0] % numbers.shape[1]])
                 self._forget()
-                raise self._bad_field(texts.line_of(row), field, str(error), text) from error
+                line = texts.line_of(row)
+                raise self._bad_field(line, field, str(error), text, error.advice) from error
         numbers.reshape(-1)[unread[:, 0]] = np.array(self._numbers)[codes]
 
     def _parsed(self, text: str) -> float:
         if not self._any_decimal:
-            return parse_cell(text)
+            return parse_cell(text, self._numerals)
         number = finite_number(text)
         if number is None:
             found = shown(text) if text else "nothing"
@@ -230,11 +268,19 @@ class FieldReader:
                 bad = f"expected {_EXPECTED['text']}, found nothing"
                 raise self._bad_field(line, field, bad, "")
 
-    def _bad_field(self, line: int, field: int, problem: str, text: str) -> FileFormatError:
+    def _bad_field(
+        self,
+        line: int,
+        field: int,
+        problem: str,
+        text: str,
+        advice: tuple[str | Setting, ...] = (),
+    ) -> FileFormatError:
         name = self.columns[field].name
         where = f"field {field + 1}" + (f" ({name})" if name else "")
         return FileFormatError(
-            f"{self.file}, line {line}, {where}: {problem}. ", *self._advised(field, text)
+            f"{self.file}, line {line}, {where}: {problem}. ",
+            *(advice or self._advised(field, text)),
         )
 
     def _advised(self, field: int | None, text: str) -> Sequence[str | Setting]:

@@ -10,7 +10,8 @@ The first column holds row names when one of these is so:
 1. the first line has one field less than all others (it names only the data columns);
 2. below the first line, the column holds text, and is text throughout or has no repeats (so that
    one stray text in a column of numbers is reported, not taken for a name);
-3. below the first line, its cells are quoted and the last cells of the lines are not;
+3. below the first line, its cells are quoted and the last cells of the lines are not, and not
+   because of decimal commas;
 4. the first cell of the file is empty beside texts; or is empty or one of the words in
    `INDEX_WORDS`, above distinct numbers that are not just 0 and 1;
 5. it counts 0, 1, 2, ... or 1, 2, 3, ... over at least three lines, beside cells of only 0 and 1.
@@ -20,10 +21,11 @@ The first line is a header when one of these is so for its cells, without that o
 1. it has one field less than all others;
 2. one of them is text (a missing value alone never makes a header: it is data);
 3. its last cell is quoted and that of the next line is not;
-4. the cell above the row names is empty and not quoted;
+4. the cell above the row names is empty and not quoted, or one of the words in `INDEX_WORDS`;
 5. they are at least three distinct whole numbers, not just 0 and 1, above cells of only 0 and 1
    (numeric ids, years);
-6. they are at least five whole numbers, each one more than the one before.
+6. they are at least five whole numbers, each one more than the one before;
+7. they are at least two years in order, above other cells beside row names.
 
 A header of two numbers such as ``0,1`` is thus taken for data; force it with ``header=True``.
 """
@@ -32,19 +34,23 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
-from elbmf.errors import InputError, Setting
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.text.lines import (
     DELIMITERS,
+    CellError,
     DelimitedText,
     is_missing,
     is_number,
     is_text,
     parse_cell,
 )
+from elbmf.io.text.numerals import looks_numeric, readings
 
 __all__ = [
     "INDEX_WORDS",
@@ -53,6 +59,7 @@ __all__ = [
     "detect_header",
     "detect_pairs_header",
     "detect_row_names",
+    "find_delimiter",
     "first_records",
     "guess_delimiter",
     "only_pairs",
@@ -135,23 +142,92 @@ def guess_delimiter(text: str, preferred: str) -> str:
     """
     lines = _sample_lines(text)
     candidates = [preferred, *(other for other in DELIMITERS if other != preferred)]
-    for candidate in candidates:
-        if _cuts_evenly(lines, candidate):
-            return candidate
-    if any(preferred in line for line in lines):
-        return preferred
-    return max(candidates, key=lines[-1].count)
+    cut = {each: _cut(lines, each) for each in candidates}
+    even = [each for each in candidates if _is_even(cut[each])]
+    if len(even) > 1:
+        # Of `7,5;3`, a cut at the comma leaves fields that are no numbers.
+        return max(even, key=lambda each: (_share_of_numbers(cut[each]), _is_even(cut[each])))
+    if even:
+        return even[0]
+    # One line has a slip, or several: most are cut alike where it is the right one.
+    return max(candidates, key=lambda each: (_most_alike(cut[each]), lines[-1].count(each)))
 
 
-def _cuts_evenly(lines: Iterable[str], delimiter: str) -> bool:
+def find_delimiter(
+    text: DelimitedText, line: int, block: bytes, delimiter: str = "auto"
+) -> tuple[int, bytes]:
+    """Find out the delimiter of a text, by its first lines, unless it is said.
+
+    Returns what is left of the lines after one that only tells the delimiter, as spreadsheets
+    understand it: ``sep=;``.
+    """
+    told = _SEPARATOR.match(block)
+    if told is not None:
+        block = block[told.end() :]
+        line += 1
+        text.delimiter = told[1].decode()
+    elif delimiter == "auto":
+        decoded = text.decode(block, line)
+        text.delimiter = guess_delimiter(decoded, text.delimiter)
+        if text.delimiter == ",":
+            _check_single_column(text, decoded, line)
+    if delimiter != "auto":
+        text.delimiter = delimiter
+    return line, block
+
+
+def _check_single_column(text: DelimitedText, decoded: str, line: int) -> None:
+    """Raise where lines may be a column of decimal commas, or names of rows and whole numbers."""
+    first, *below = _sample_lines(decoded)
+    commas = any("," in each for each in below) and "," not in first
+    if commas and all(looks_numeric(each) for each in below if each.strip()):
+        raise FileFormatError(
+            f"{text.path}, line {line + 1}: {below[0].strip()!r} may be a number with a decimal "
+            "comma or two fields, as the line above has no comma. Pass ",
+            Setting("delimiter", ";"),
+            " for the former, ",
+            Setting("delimiter", ","),
+            " for the latter.",
+        )
+
+
+_SEPARATOR = re.compile(rb'"?sep=([,;\t|])"?\r?\n(?=.)', re.IGNORECASE | re.DOTALL)
+
+
+def _cut(lines: Iterable[str], delimiter: str) -> list[list[str]]:
+    """Cut some lines into fields; nothing where their quotes do not allow it."""
     try:
-        reader = csv.reader(iter(lines), delimiter=delimiter, strict=True)
-        widths = [len(fields) for fields in islice(reader, 20)]
+        return list(islice(csv.reader(iter(lines), delimiter=delimiter, strict=True), 20))
     except csv.Error:
-        return False
+        return []
+
+
+def _is_even(records: list[list[str]]) -> int:
+    """Whether all records have as many fields (2), or the first lacks one (1), or neither (0)."""
+    widths = list(map(len, records)) or [0]
     others = set(widths[1:]) or {widths[0]}
+    if len(others) > 1 or max(others) < 2:
+        return 0
     # A header may lack the field above the row names.
-    return len(others) == 1 and max(others) > 1 and max(others) - widths[0] in (0, 1)
+    return {0: 2, 1: 1}.get(max(others) - widths[0], 0)
+
+
+def _share_of_numbers(records: list[list[str]]) -> float:
+    """Return how many of the fields below the first line are numbers, or missing."""
+    count, numbers, known = 0, 0, dict[str, bool]()
+    for fields in records[1:] or records:
+        for field in fields:
+            if field not in known:
+                known[field] = is_missing(field) or is_number(field)
+            numbers += known[field]
+        count += len(fields)
+    return numbers / max(count, 1)
+
+
+def _most_alike(records: list[list[str]]) -> int:
+    """Return how many records have the same number of fields, and more than one."""
+    widths = Counter(len(fields) for fields in records if len(fields) > 1)
+    return max(widths.values(), default=0)
 
 
 class AmbiguousHeaderError(InputError):
@@ -184,7 +260,8 @@ def detect_row_names(sample: Sequence[Record]) -> bool:
     if all(texts) or (any(texts) and distinct):
         return True
     if all(record.first_quoted and not record.last_quoted for record in below):
-        return True
+        # A decimal comma needs quotes where commas separate fields.
+        return not all("," in cell and looks_numeric(cell) for cell in column)
     if len(sample) > 1 and _corner_names_index(sample[0].fields, column):
         return True
     return any(map(_counts_up_beside_binary, (sample, sample[1:])))
@@ -196,7 +273,7 @@ def _corner_names_index(first: Sequence[str], column: Sequence[str]) -> bool:
         return True
     if (corner and corner not in INDEX_WORDS) or not all(map(is_number, column)):
         return False
-    numbers = {parse_cell(cell) for cell in column}
+    numbers = set(map(_number, column))
     return len(numbers) == len(column) and not numbers <= {0, 1}
 
 
@@ -226,12 +303,17 @@ def detect_header(sample: Sequence[Record], *, row_names: bool) -> bool:
         return False
     if sample[0].last_quoted and not below[0].last_quoted:
         return True
-    if row_names and not sample[0].first_quoted and not sample[0].fields[0].strip():
+    corner = sample[0].fields[0].strip().lower()
+    if row_names and (corner in INDEX_WORDS or (not corner and not sample[0].first_quoted)):
         return True
     if any(map(is_missing, first)):
         return False
     binary = _is_binary(record.fields[skipped:] for record in below)
-    return (binary and _are_ids(first)) or (len(first) >= 5 and _is_run(first))
+    return (
+        (binary and _are_ids(first))
+        or (len(first) >= 5 and _is_run(first))
+        or (row_names and _are_years(first) and not any(_are_years(r.fields[1:]) for r in below))
+    )
 
 
 def detect_pairs_header(sample: Sequence[Record]) -> bool:
@@ -275,9 +357,15 @@ def _is_binary(rows: Iterable[Sequence[str]]) -> bool:
     seen: set[str] = set()
     for cells in rows:
         seen.update(cells)
-    return all(
-        is_missing(cell) or (is_number(cell) and parse_cell(cell) in (0, 1)) for cell in seen
-    )
+    return all(is_missing(cell) or (is_number(cell) and _number(cell) in (0, 1)) for cell in seen)
+
+
+def _number(cell: str) -> float:
+    """Return what a number is, or may be."""
+    try:
+        return parse_cell(cell)
+    except CellError:
+        return next(iter(readings(cell.strip()).values()))
 
 
 def _whole_numbers(cells: Sequence[str]) -> list[int] | None:
@@ -292,6 +380,14 @@ def _are_ids(cells: Sequence[str]) -> bool:
     if numbers is None or len(numbers) < 3:
         return False
     return len(set(numbers)) == len(numbers) and not set(numbers) <= {0, 1}
+
+
+def _are_years(cells: Sequence[str]) -> bool:
+    """Whether cells are at least two years, each after the one before."""
+    numbers = _whole_numbers(cells)
+    if numbers is None or len(numbers) < 2 or not 1900 <= numbers[0] <= numbers[-1] <= 2100:
+        return False
+    return all(before < after for before, after in pairwise(numbers))
 
 
 def _is_run(cells: Sequence[str], starts: tuple[int, ...] | None = None) -> bool:

@@ -9,13 +9,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.files import count_lines, line_blocks
+from elbmf.io.files import count_lines, line_blocks, reading, reason
+from elbmf.io.text.numerals import CellError, Numerals, looks_numeric
 
 __all__ = [
     "DELIMITERS",
+    "UTF16_MARKS",
     "CellError",
     "DelimitedText",
     "cell_text",
@@ -28,13 +30,16 @@ __all__ = [
     "parse_cell",
     "quoted",
     "shown",
+    "utf8_stream",
 ]
 
 DELIMITERS = (",", ";", "\t")
 """What may be found out to separate fields."""
 
 _SHOWN_BEFORE = 20
-_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+# As spreadsheets write them in English, German and French.
+_BOOLEANS = dict.fromkeys(("true", "yes", "wahr", "ja", "vrai", "oui"), 1.0)
+_BOOLEANS |= dict.fromkeys(("false", "no", "falsch", "nein", "faux", "non"), 0.0)
 _MISSING = {"", "na", "nan", "null", "?"}
 # With some a missing value, with others a plain no, so neither is guessed.
 _UNCLEAR = {"n/a", "#n/a", "none", "nil", ".", "-"}
@@ -42,10 +47,6 @@ _WRITTEN_MISSING = "NA"
 # Beyond, not every whole number is a float.
 _EXACT_WHOLE = 2.0**53
 _MOST_SHOWN = 60
-
-
-class CellError(ValueError):
-    """A cell holds no number; the message says what it holds, not where."""
 
 
 def shown(text: str | bytes) -> str:
@@ -63,11 +64,11 @@ def is_missing(cell: str) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number, or true, false, yes or no."""
+    """Whether a cell is a finite number, however it is written, or true, false, yes or no."""
     try:
         return not math.isnan(parse_cell(cell))
     except CellError:
-        return False
+        return looks_numeric(cell)
 
 
 def is_text(cell: str) -> bool:
@@ -80,8 +81,11 @@ def is_text(cell: str) -> bool:
         return True
 
 
-def parse_cell(cell: str) -> float:
-    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN."""
+def parse_cell(cell: str, numerals: Numerals | None = None) -> float:
+    """Return the number in a cell: true and yes are 1, false and no 0, a missing value is NaN.
+
+    Without numerals, numbers are written as in Python.
+    """
     text = cell.strip()
     if text.lower() in _BOOLEANS:
         return _BOOLEANS[text.lower()]
@@ -90,6 +94,8 @@ def parse_cell(cell: str) -> float:
     if text.lower() in _UNCLEAR:
         raise CellError(f"the cell is {shown(cell)}, which may mean 0 or a missing value")
     value = finite_number(text)
+    if numerals is not None and (value is None or "." in text):
+        value = numerals.number(text)
     if value is None:
         raise CellError(f"the cell is {shown(cell)}, which is not a finite number")
     return value
@@ -137,23 +143,32 @@ def decoded(
         ) from error
 
 
-@dataclass(frozen=True)
+@dataclass
 class DelimitedText:
-    """How to take a delimited text file apart: by one ASCII character, in an encoding."""
+    """How to take a delimited text file apart: by one ASCII character, in an encoding.
+
+    The encoding "auto" is UTF-8 or, if the first characters beyond ASCII are none of it, that of
+    Windows in Western Europe, where these make words of it.
+    """
 
     path: Path
     delimiter: str
-    encoding: str
+    encoding: str = "auto"
 
     def decode(self, data: bytes, first_line: int) -> str:
         """Decode bytes that begin at a given line of the file."""
+        if self.encoding == "auto" and not data.isascii():
+            self.encoding = "utf-8" if not _is_western(data) else _WESTERN
         latin = Setting("encoding", "latin-1")
         advice = ("Save the file as UTF-8 or name its encoding, such as ", latin, ".")
-        return decoded(self.path, first_line, data, self.encoding, advice)
+        known = "utf-8" if self.encoding == "auto" else self.encoding
+        return decoded(self.path, first_line, data, known, advice)
 
     def utf8(self, data: bytes, first_line: int) -> bytes:
         """Return bytes of the file in UTF-8, or raise where they are no text in its encoding."""
-        if codecs.lookup(self.encoding).name != "utf-8":
+        if self.encoding == "auto":
+            self.decode(data, first_line)
+        if self.encoding != "auto" and codecs.lookup(self.encoding).name != "utf-8":
             return self.decode(data, first_line).encode()
         if not data.isascii():
             self.decode(data, first_line)
@@ -206,10 +221,102 @@ def _without_trailing_blank_lines(block: bytes) -> bytes:
     return block[:end]
 
 
-def check_encoding(encoding: str) -> str:
-    """Return the encoding if it exists and writes digits and line ends as ASCII does."""
+_WESTERN = "cp1252"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How text in UTF-16 begins."""
+
+# What may stand between two letters of a word.
+_JOINING = "’'·-–\u00a0"
+
+
+def _is_western(data: bytes) -> bool:
+    """Whether bytes are no UTF-8, but words in the encoding of Windows in Western Europe.
+
+    Other encodings read as this one give signs or capitals within words, or words of hardly
+    anything but accented letters.
+    """
     try:
-        compatible = "0,\n".encode(encoding) == b"0,\n"
+        data.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        return False
+    try:
+        text = data.decode(_WESTERN)
+    except UnicodeDecodeError:
+        return False
+    odd = [at for at, character in enumerate(text) if character > "\x7f"]
+    for at in odd:
+        before, here, after = text[at - 1 : at], text[at], text[at + 1 : at + 2]
+        if here.isalpha():
+            if here.isupper() and (before.islower() or (before.isalpha() and after.islower())):
+                return False
+        elif before.isalpha() and after.isalpha() and here not in _JOINING:
+            return False
+    letters = sum(text[at].isalpha() for at in odd)
+    words = {at for at in odd if text[at].isalpha()}
+    beside = sum(
+        (at - 1 not in words and text[at - 1 : at].isalpha())
+        or (at + 1 not in words and text[at + 1 : at + 2].isalpha())
+        for at in words
+    )
+    return 2 * beside >= letters
+
+
+class _Recoded(io.RawIOBase):
+    """The bytes of a stream in another encoding, in UTF-8."""
+
+    def __init__(self, stream: IO[bytes], path: Path, encoding: str) -> None:
+        super().__init__()
+        self._stream, self._path, self._encoding = stream, path, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._ended:
+            data = self._stream.read(1 << 16)
+            self._ended = not data
+            try:
+                self._ready = self._decoder.decode(data, final=not data).encode()
+            except UnicodeError as error:
+                raise FileFormatError(
+                    f"{self._path}: expected text in UTF-16, as its first bytes say or the "
+                    f"encoding does; found something else: {reason(error)}. Save it as UTF-8."
+                ) from error
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+
+def utf8_stream(stream: Any, path: Path, encoding: str) -> tuple[Any, str]:
+    """Return a stream of text in an encoding that contains ASCII, and that encoding.
+
+    That is the stream itself, unless it is UTF-16: as its first bytes or its encoding say.
+    """
+    with reading(path):
+        wide = stream.peek(2)[:2] in UTF16_MARKS
+    if encoding == "auto" and wide:
+        encoding = "utf-16"
+    if encoding == "auto" or _contains_ascii(encoding):
+        return stream, encoding
+    return io.BufferedReader(_Recoded(stream, path, encoding), 1 << 16), "utf-8"
+
+
+def _contains_ascii(encoding: str) -> bool:
+    return "0,\n".encode(encoding) == b"0,\n"
+
+
+def check_encoding(encoding: str) -> str:
+    """Return the encoding if it exists, and is UTF-16 or writes digits as ASCII does."""
+    if encoding == "auto":
+        return encoding
+    try:
+        compatible = _contains_ascii(encoding) or codecs.lookup(encoding).name.startswith("utf-16")
     except (LookupError, TypeError) as error:
         raise InputError(
             f"there is no text encoding {encoding!r}. Usual ones are 'utf-8' and 'latin-1'."

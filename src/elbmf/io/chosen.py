@@ -1,0 +1,106 @@
+"""Which columns of a file to read: those that are named, or all but those.
+
+A choice is a name, names with commas between, or a list of either; ``*`` in a name stands for any
+characters, and ``?`` for one, unless a column is called exactly so.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from elbmf.errors import InputError, Setting
+from elbmf.io.table import LabelledMatrix
+
+__all__ = ["Choice", "UnknownColumnsError", "chosen_columns", "names_chosen", "of_chosen_columns"]
+
+Choice: TypeAlias = str | Sequence[str] | None
+"""Names of columns; None says nothing about them."""
+
+_MOST_SHOWN = 8
+
+
+class UnknownColumnsError(InputError):
+    """A column is named that a file does not have; ``names`` says which."""
+
+    def __init__(self, option: str, unknown: Sequence[str], known: Sequence[str]) -> None:
+        nearest = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.4)
+        if not nearest:
+            lower = {name.lower(): name for name in known}
+            nearest = [lower[unknown[0].lower()]] if unknown[0].lower() in lower else []
+        named = ", ".join(map(repr, nearest or known[:_MOST_SHOWN]))
+        says = "The nearest are" if nearest else "Its columns are"
+        more = ", …" if not nearest and len(known) > _MOST_SHOWN else ""
+        super().__init__(
+            f"there is no column {', '.join(map(repr, unknown))}, which ",
+            Setting(option),
+            f" names. {says} {named}{more}. Correct the name.",
+        )
+        self.names = tuple(unknown)
+
+
+def names_chosen(choice: Choice, known: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Return which of the known names are chosen, and what names none of them."""
+    found: set[str] = set()
+    unknown: list[str] = []
+    own = set(known)
+    for said in [choice] if isinstance(choice, str) else list(choice or ()):
+        if not isinstance(said, str):
+            raise InputError(f"columns are chosen by their names, got {said!r}.")
+        # A name may have a comma in it.
+        for name in [said] if said in own else filter(None, map(str.strip, said.split(","))):
+            matching = {name} if name in own else set()
+            if not matching and any(sign in name for sign in "*?"):
+                matching = {each for each in known if fnmatchcase(each, name)}
+            found |= matching
+            unknown += [] if matching else [name]
+    return found, unknown
+
+
+def chosen_columns(
+    names: Sequence[str], columns: Choice, drop: Choice, others: Sequence[str] = ()
+) -> list[bool]:
+    """Return which columns to read.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all columns of data.
+    columns, drop : choices
+        Those to read, all if nothing is said, and those to leave out.
+    others : sequence of str
+        What else may be named, such as the title above the names of rows.
+    """
+    known = [*names, *others]
+    kept = set(names)
+    for option, choice in (("columns", columns), ("drop", drop)):
+        if not choice:
+            continue
+        found, unknown = names_chosen(choice, known)
+        if unknown:
+            raise UnknownColumnsError(option, unknown, known)
+        kept = kept & found if option == "columns" else kept - found
+    if not kept and (columns or drop):
+        raise InputError(
+            "no column is left of the matrix. Choose others with ",
+            Setting("columns"),
+            " and ",
+            Setting("drop"),
+            ".",
+        )
+    return [name in kept for name in names]
+
+
+def of_chosen_columns(table: LabelledMatrix, columns: Choice, drop: Choice) -> LabelledMatrix:
+    """Return a matrix with only the columns that are chosen."""
+    if not (columns or drop):
+        return table
+    kept = np.flatnonzero(chosen_columns(table.column_labels(), columns, drop))
+    names = table.column_labels()
+    values = sparse.csr_array(sparse.csc_array(table.values)[:, kept])
+    return LabelledMatrix(values, table.row_names, [names[at] for at in kept])
