@@ -172,24 +172,27 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     callback: Callable[[StabilityProgress], Any] | None = None
     verbose: bool | int = False
 
-    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, missing: Any = None, *, layer: str | None = None
+    ) -> Self:
         """Fit the whole of X and parts of it.
 
         Parameters
         ----------
-        X, y, missing
+        X, y, missing, layer
             As for the method's own ``fit``.
         """
         self._validate_params()
         resample, method = Resample.of(self.resample), self._method()
         resample.check(method)
         with naming_lines(lambda: names_of(X)):
+            method._note_layer(X, layer)
             A = method._read(X, missing, reset=True)
             if not A.in_one_place:
                 raise InputError("Stability is not for data on a cluster. Take some of the rows.")
             finished = self._finished(method, A)
             with self._showing(ProgressLine, A.ones):
-                self._fit_reference(method, X, missing)
+                self._fit_reference(method, X, missing, layer)
                 try:
                     self._run(method, A, resample, finished)
                 finally:
@@ -234,7 +237,9 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     def _tell(self, progress: StabilityProgress) -> None:
         self._observe(progress, "stability")
 
-    def _fit_reference(self, method: BooleanFactorizer, X: Any, missing: Any) -> None:
+    def _fit_reference(
+        self, method: BooleanFactorizer, X: Any, missing: Any, layer: str | None
+    ) -> None:
         own = method.callback
         if self._is_watched:
 
@@ -247,7 +252,7 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
         if self.n_jobs is not None:
             method.set_params(n_jobs=self.n_jobs)
         try:
-            method.fit(X, missing=missing)
+            method.fit(X, missing=missing, layer=layer)
         finally:
             method.set_params(callback=own, n_jobs=threads)
         self.reference_ = method

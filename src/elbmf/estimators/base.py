@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
@@ -30,9 +31,11 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import is_frame, with_numbers
 from elbmf.io.model_info import ModelInfo
-from elbmf.io.table import names_of
+from elbmf.io.matching import check_same_lines
+from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
@@ -156,6 +159,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         Their names, where the training data had any.
     sample_names_in_ : ndarray of str
         Names of the rows of the training data, where it had any.
+    layer_ : str or None
+        Which layer of an AnnData was read, None for its ``X``; only after fits of an AnnData.
     binarizer_ : transformer
         Fitted to the training data, by which `transform` reads new rows; only where ``binarize``
         is a word or a transformer.
@@ -198,14 +203,18 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         missing: Any = None,
         sample_weight: Any = None,
         feature_weight: Any = None,
+        *,
+        layer: str | None = None,
     ) -> Self:
         """Learn the components of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or BooleanMatrix, of shape (n_samples, n_features)
-            Zeros and ones, or anything numeric when ``binarize`` is set. Entries that are NaN,
-            NA or masked are missing: nothing is learned from them, and they count in no measure.
+        X : array-like, sparse matrix, data frame, AnnData or BooleanMatrix
+            Of shape (n_samples, n_features). Zeros and ones, or anything numeric when ``binarize``
+            is set. Entries that are NaN, NA or masked are missing: nothing is learned from them,
+            and they count in no measure. Of an AnnData, observations are the samples and variables
+            the features.
         y : ignored
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             0/1 mask of more missing entries; what X holds there is ignored. A sparse X has its
@@ -218,8 +227,11 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             a warning says so. A row of weight 0 is left out, and described by the components
             afterwards; a column of weight 0 is in no component. What ``binarize`` learns, it learns
             from X as it is.
+        layer : str, optional
+            Of an AnnData, which layer to read instead of its ``X``. Whatever takes an AnnData later,
+            such as `transform`, reads the same layer.
         """
-        self.fit_transform(X, None, missing, sample_weight, feature_weight)
+        self.fit_transform(X, None, missing, sample_weight, feature_weight, layer=layer)
         return self
 
     def fit_transform(
@@ -229,12 +241,14 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         missing: Any = None,
         sample_weight: Any = None,
         feature_weight: Any = None,
+        *,
+        layer: str | None = None,
     ) -> Bools:
         """Learn the components of X and return the components of each of its rows.
 
         Parameters
         ----------
-        X, y, missing, sample_weight, feature_weight
+        X, y, missing, sample_weight, feature_weight, layer
             As for `fit`.
 
         Returns
@@ -243,6 +257,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         """
         self._validate_params()
         seed = seed_of(self.random_state)
+        self._note_layer(X, layer)
         with naming_lines(lambda: names_of(X)), ExitStack() as lending:
             A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
             lines = self._line_weights(read, sample_weight, feature_weight)
@@ -262,6 +277,14 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return self.membership_.copy()
+
+    def _note_layer(self, X: Any, layer: str | None) -> None:
+        """Note which layer of an AnnData is read, for all that reads one later."""
+        self.__dict__.pop("layer_", None)
+        if is_annotated(X):
+            self.layer_ = layer
+        elif layer is not None:
+            named_values(X, layer)  # which says what is wrong with that
 
     def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
@@ -351,7 +374,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         ----------
         directory : path-like
             The folder, which is made.
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to, if the tables of ``tsv`` are to have margins.
         missing : array-like or sparse matrix, optional
             The mask of missing entries that it was fitted with, if any.
@@ -369,7 +392,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to. The frame then has the ones that each component covers,
             those that it covers alone, and its precision.
         missing : array-like or sparse matrix, optional
@@ -394,7 +417,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         ----------
         side : {"columns", "rows"}, default="columns"
             Whose members.
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to. The frame then tells how well each fits.
         missing : array-like or sparse matrix, optional
             The mask of missing entries that it was fitted with, if any.
@@ -494,7 +517,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or AnnData, of shape (n_samples, n_features)
             As for `fit`.
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             As for `fit`.
@@ -586,6 +609,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
 
     def _read(self, X: Any, missing: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
+        given = X
+        X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -593,15 +618,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         with naming_lines(lambda: names_of(X)):
             checked = None
             try:
-                checked = validate_data(
-                    self,
-                    with_numbers(X) if is_frame(X) else X,
-                    reset=reset,
-                    accept_sparse=True,
-                    accept_large_sparse=True,
-                    ensure_all_finite=False,
-                    dtype="numeric",
-                )
+                checked = self._validated(X, reset)
                 if np.ma.is_masked(X):
                     # The validation looks through the mask.
                     checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
@@ -613,7 +630,30 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts) from None
+                hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
+                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Let scikit-learn look at shape, type and names."""
+        rules: dict[str, Any] = {
+            "accept_sparse": True,
+            "accept_large_sparse": True,
+            "ensure_all_finite": False,
+            "dtype": "numeric",
+        }
+        if not isinstance(X, NamedValues):
+            return validate_data(self, with_numbers(X) if is_frame(X) else X, reset=reset, **rules)
+        theirs, own = X.column_names, None if reset else getattr(self, "feature_names_in_", None)
+        if theirs is not None and own is not None:
+            try:
+                check_same_lines("columns", (len(theirs), theirs), (len(own), own.tolist()))
+            except InputError as error:
+                raise InputError("The data: ", *error.parts) from None
+            return check_array(X.values, estimator=self, **rules)
+        checked = validate_data(self, X.values, reset=reset, **rules)
+        if reset and theirs is not None:
+            self.feature_names_in_ = np.array(theirs, dtype=object)
+        return checked
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -621,3 +661,9 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _layers_hint(X: Any) -> str:
+    """Say that an AnnData has layers, one of which may have zeros and ones."""
+    layers = layers_of(X) if is_annotated(X) else []
+    return f" Or read another layer with layer=NAME; it has {', '.join(layers)}." if layers else ""

@@ -2,7 +2,7 @@
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
-frames. `to_folder` makes a matrix folder of a file that
+frames, `from_anndata`, `annotate` and `model_in` with AnnData. `to_folder` makes a matrix folder of a file that
 does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
 them to other systems; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
@@ -10,6 +10,7 @@ and rows.
 
 from __future__ import annotations
 
+from elbmf.io.annotated import annotate, from_anndata, model_in
 from elbmf.io.convert import DEFAULT_MEMORY, to_folder
 from elbmf.io.export import export_result
 from elbmf.io.formats import FORMATS, format_of
@@ -32,12 +33,15 @@ __all__ = [
     "LabelledMatrix",
     "ModelInfo",
     "SavedModel",
+    "annotate",
     "boolean_values",
     "export_result",
     "format_of",
+    "from_anndata",
     "from_frame",
     "is_matrix_folder",
     "load_model",
+    "model_in",
     "read",
     "read_gmt",
     "read_labels",
