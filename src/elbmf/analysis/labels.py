@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from elbmf.errors import InputError
 
-__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known", "label_codes"]
+__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known", "label_codes", "plain_labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,11 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
 
     Parameters
     ----------
-    U : matrix of shape (n, k)
-        Boolean memberships, dense or sparse.
+    U : matrix of shape (n, k), fitted estimator or SavedModel
+        Boolean memberships, dense or sparse, or what has such.
     labels : sequence of length n
-        Strings or numbers. None, NaN and the empty string stand for an unknown label; such a row
-        is left out.
+        Strings or numbers, also as a column of a data frame. None, NaN, NA and the empty string
+        stand for an unknown label; such a row is left out.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def component_labels(U: Any, labels: Sequence[Any] | NDArray[Any]) -> ComponentL
     >>> found.nmi.round(2).tolist()
     [[0.34, 0.34], [1.0, 1.0]]
     """
-    members = sparse.csr_array(U)
+    members = sparse.csr_array(getattr(U, "membership_", getattr(U, "U", U)))
     if members.shape[0] != len(labels):
         raise InputError(
             f"The labels must be one for each of the {members.shape[0]} rows of U; got "
@@ -155,6 +155,7 @@ def clustering_scores(
     """
     if len(labels) != len(clusters):
         raise InputError(f"Got {len(labels)} labels for {len(clusters)} clustered rows.")
+    labels = plain_labels(labels)
     known = is_known(labels)
     truth = _comparable(labels, known)
     found = np.asarray(clusters)[known]
@@ -166,6 +167,7 @@ def clustering_scores(
 
 def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct labels in their order, and which of them each row has; -1 for none."""
+    labels = plain_labels(labels)
     known = is_known(labels)
     codes = np.full(len(known), -1, dtype=np.int64)
     classes, codes[known] = np.unique(_comparable(labels, known), return_inverse=True)
@@ -174,9 +176,18 @@ def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArra
 
 def is_known(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
     """Return which labels are known: not None, NaN or the empty string."""
-    values = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    values = plain_labels(labels)
     unknown = (label is None or label == "" or label != label for label in values)
     return ~np.fromiter(unknown, dtype=bool, count=len(values))
+
+
+def plain_labels(labels: Any) -> Any:
+    """Return labels as a list, None where a data frame has none."""
+    if hasattr(labels, "isna") and hasattr(labels, "tolist"):
+        # NA of pandas cannot even be compared.
+        pairs = zip(labels.tolist(), labels.isna().tolist(), strict=True)
+        return [None if unknown else label for label, unknown in pairs]
+    return labels.tolist() if isinstance(labels, np.ndarray) else labels
 
 
 def _comparable(labels: Sequence[Any] | NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from elbmf.io import (
     read_labels,
 )
 from elbmf.io.files import reading, reason
+from elbmf.io.known import group_columns, has_obs
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.io.model import CHOSEN, folder_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -36,8 +37,10 @@ __all__ = [
     "RANKS",
     "FoundData",
     "aligned",
+    "all_labels_of_rows",
     "described",
     "found_data",
+    "label_titles",
     "labels_of_rows",
     "lines_of",
     "load",
@@ -264,14 +267,48 @@ def labels_of_rows(
     model: SavedModel, args: argparse.Namespace, console: Console
 ) -> list[str | None]:
     """Return the label of each row of the model; None for rows that the table does not name."""
-    names = LabelledMatrix(model.U, model.row_names).row_labels()
     labellings = read_labels(args.labels)
-    column = next(iter(labellings)) if args.column is None else args.column
-    if column not in labellings:
+    title = label_titles(labellings, args)[0]
+    return _labels_in(labellings, title, model, args, console)
+
+
+def all_labels_of_rows(
+    model: SavedModel, args: argparse.Namespace, console: Console
+) -> dict[str, list[str | None]]:
+    """Return the same by the title of the column: of all that `label_titles` chooses."""
+    labellings = read_labels(args.labels)
+    return {
+        title: _labels_in(labellings, title, model, args, console)
+        for title in label_titles(labellings, args)
+    }
+
+
+def label_titles(labellings: dict[str, dict[str, str]], args: argparse.Namespace) -> list[str]:
+    """Return which columns have the labels that are asked for.
+
+    If none is named, that is the first of a table, and of h5ad all that sort rows into groups.
+    """
+    if args.column is not None and args.column not in labellings:
         raise InputError(
-            f"{args.labels}: there is no column {column!r}. Choose one of "
+            f"{args.labels}: there is no column {args.column!r}. Choose one of "
             f"{', '.join(map(repr, labellings))}."
         )
+    if args.column is not None:
+        return [args.column]
+    first = next(iter(labellings))
+    if not has_obs(Path(args.labels)):
+        return [first]
+    return group_columns(labellings) or [first]
+
+
+def _labels_in(
+    labellings: dict[str, dict[str, str]],
+    column: str,
+    model: SavedModel,
+    args: argparse.Namespace,
+    console: Console,
+) -> list[str | None]:
+    names = LabelledMatrix(model.U, model.row_names).row_labels()
     by_name = labellings[column]
     labels = [by_name.get(name) or None for name in names]
     unknown = labels.count(None)
@@ -289,5 +326,6 @@ def labels_of_rows(
             f"those of the table {', '.join(map(repr, list(by_name)[:3]))}."
         )
     if unknown:
-        console.note(f"{args.labels}: {number(unknown)} rows without a label are left out.")
+        where = f"{args.labels}, {column}" if has_obs(Path(args.labels)) else args.labels
+        console.note(f"{where}: {number(unknown)} rows without a label are left out.")
     return labels

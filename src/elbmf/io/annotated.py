@@ -29,8 +29,6 @@ KEY = "elbmf"
 
 _MEASURES = ("loss", "relative_loss", "similarity", "recall", "precision")
 
-_UNS = "uns"
-
 
 def from_anndata(adata: Any, *, layer: str | None = None) -> LabelledMatrix:
     """Make a matrix of an AnnData, with the names of its observations and variables.
@@ -122,9 +120,16 @@ def annotations(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
     -------
     dict
         ``obsm``, ``varm`` and ``uns``, each by key. In ``uns``, ``params`` says how the model was
-        made, ``components`` has figures of each component, and ``model`` all notes as JSON.
+        made, ``components`` has figures of each component, ``history`` those of each iteration, and
+        ``model`` all other notes as JSON.
     """
     info, measures = model.info, model.info.measures
+    notes = info.to_json()
+    # Null is where a figure was not finite.
+    history = {
+        name: np.array([np.nan if each is None else each for each in values])
+        for name, values in notes.pop("history", {}).items()
+    }
     told = {
         "params": {"method": info.method, **info.parameters, **info.data.options},
         "n_components": model.shape[1],
@@ -134,13 +139,14 @@ def annotations(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
             "columns": np.diff(model.V.indptr).astype(np.int64),
             **{name: np.asarray(each, dtype=np.float64) for name, each in model.noted.items()},
         },
-        "model": json.dumps(plain(info.to_json(), "info"), allow_nan=False),
+        "history": history,
+        "model": json.dumps(plain(notes, "info"), allow_nan=False),
     }
     told["params"] = {name: each for name, each in told["params"].items() if each is not None}
     return {
         "obsm": {f"X_{key}": model.U.toarray().astype(np.uint8)},
         "varm": {key: model.V.toarray().T.astype(np.uint8, order="C")},
-        _UNS: {key: told},
+        "uns": {key: told},
     }
 
 
@@ -189,5 +195,11 @@ def model_in(adata: Any, key: str = KEY) -> SavedModel:
             if is_annotated(adata)
             else f"Expected an AnnData; got {type(adata).__name__}."
         )
-    U, V = (sparse.csr_array(np.asarray(each) != 0) for each in (adata.obsm[f"X_{key}"], adata.varm[key].T))
-    return SavedModel(U, V, *names_of(adata), ModelInfo.from_json(json.loads(str(noted["model"]))))
+    factors = adata.obsm[f"X_{key}"], np.asarray(adata.varm[key]).T
+    U, V = (sparse.csr_array(np.asarray(each) != 0) for each in factors)
+    history = {
+        name: [each if np.isfinite(each) else None for each in np.asarray(values).tolist()]
+        for name, values in noted.get("history", {}).items()
+    }
+    info = ModelInfo.from_json({**json.loads(str(noted["model"])), "history": history})
+    return SavedModel(U, V, *names_of(adata), info)

@@ -1,14 +1,16 @@
 """What is known of rows and columns: labels, weights, and sets of genes in the GMT format.
 
-A table of labels has a header, and for each row of a matrix its name and what is known about it. A
-table of weights has two columns, names of rows or columns and numbers. A line of a GMT file, as of
-MSigDB, has a name, a description and members, separated by tabs.
+A table of labels has a header, and for each row of a matrix its name and what is known about it;
+``obs`` of an h5ad file will do as well. A table of weights has two columns, names of rows or columns
+and numbers. A line of a GMT file, as of MSigDB, has a name, a description and members, separated by
+tabs.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,11 +20,23 @@ from numpy.typing import NDArray
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
+from elbmf.io.formats.h5ad import H5AD, read_obs
 from elbmf.io.matching import first_few, unknown_lines
 from elbmf.io.text.layout import guess_delimiter
 from elbmf.io.text.lines import DelimitedText
 
-__all__ = ["is_blank", "read_gmt", "read_labels", "read_pairs", "read_weights"]
+__all__ = [
+    "group_columns",
+    "has_obs",
+    "is_blank",
+    "read_gmt",
+    "read_labels",
+    "read_pairs",
+    "read_weights",
+]
+
+# Labels of more kinds than this are names rather than groups.
+_MOST_GROUPS = 50
 
 
 def read_gmt(path: str | os.PathLike[str]) -> list[NamedSet]:
@@ -88,20 +102,55 @@ def _named_set(source: Path, line: int, content: str) -> NamedSet:
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
-    """Read labels of rows from a delimited text file.
+    """Read labels of rows from a delimited text file, or from ``obs`` of an h5ad file.
 
     Parameters
     ----------
     path : path-like
         The first line names the columns. The first field of each other line is the name of a row,
-        the others are labels; an empty one is not known. It may be gzipped.
+        the others are labels; an empty one is not known. It may be gzipped. Of an h5ad file, the
+        columns of ``obs`` are read that hold text, categories or truth values.
 
     Returns
     -------
     dict of str to dict of str to str
         For each column but the first, the label of each row by name.
     """
+    source = Path(path)
+    if has_obs(source):
+        return _columns_of_obs(source)
     return _named_columns(Path(path), "rows", "labels")
+
+
+def has_obs(path: Path) -> bool:
+    """Tell whether labels are those in an h5ad file, by its content."""
+    return path.is_file() and first_bytes(path, expected="labels")[0].startswith(H5AD.magic)
+
+
+def group_columns(labellings: dict[str, dict[str, str]]) -> list[str]:
+    """Return which columns sort rows into groups: few values, more than one, and many rows each."""
+    found = []
+    for title, labels in labellings.items():
+        values = {label for label in labels.values() if label}
+        if 1 < len(values) <= min(_MOST_GROUPS, len(labels) // 2):
+            found.append(title)
+    return found
+
+
+def _columns_of_obs(source: Path) -> dict[str, dict[str, str]]:
+    names, columns = read_obs(source)
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise FileFormatError(
+            f"{source}: there are two observations {repeated!r}. Make their names unique with "
+            "adata.obs_names_make_unique()."
+        )
+    if not columns:
+        raise FileFormatError(
+            f"{source}: obs has no column of text or categories, expected labels of its "
+            "observations."
+        )
+    return {title: dict(zip(names, column, strict=True)) for title, column in columns.items()}
 
 
 def _named_columns(source: Path, lines: str, values: str) -> dict[str, dict[str, str]]:

@@ -19,8 +19,10 @@ EXAMPLES = """\
 examples:
   elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
+  elbmf labels result cells.h5ad             with every column of obs that has few values
 
-The table has a header; its first column names rows of the matrix, in any order. For each label the
+The table has a header; its first column names rows of the matrix, in any order. Of an h5ad file, obs
+is the table. For each label the
 component that tells most about it is shown, by normalized mutual information (nmi); -o writes all
 pairs of components and labels."""
 
@@ -40,7 +42,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, read, compare, say what was found."""
     from elbmf.analysis.labels import component_labels
-    from elbmf.cli.results import labels_of_rows, load
+    from elbmf.cli.results import all_labels_of_rows, load
     from elbmf.cli.writing import check_table
     from elbmf.io.records import write_records
 
@@ -48,17 +50,25 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if output is not None:
         check_table(output, args.labels, result=args.result)
     model = load(args.result)
-    labels = labels_of_rows(model, args, console)
-    found = component_labels(model.U, labels)
+    labels = all_labels_of_rows(model, args, console)
+    found = {title: component_labels(model.U, each) for title, each in labels.items()}
+    records = [
+        # Which column a label is from is known, if there is one.
+        {"column": title, **record} if len(found) > 1 else record
+        for title, each in found.items()
+        for record in _records(each)
+    ]
     if output is not None:
-        write_records(output, _records(found))
+        write_records(output, records)
         console.note(f"Saved to {output}")
     if args.json:
         console.result_json(
-            {"result": args.result, "labels": args.labels, "components": _records(found)}
+            {"result": args.result, "labels": args.labels, "components": records}
         )
     else:
-        console.result(_text(found))
+        headed = len(found) > 1
+        texts = [f"{title}\n{_text(each)}" if headed else _text(each) for title, each in found.items()]
+        console.result("\n\n".join(texts))
     return 0
 
 

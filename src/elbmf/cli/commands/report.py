@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Load, find the data, write the page."""
-    from elbmf.cli.results import found_data, labels_of_rows, load
+    from elbmf.cli.results import found_data, label_titles, labels_of_rows, load
     from elbmf.cli.running.page import write_page
     from elbmf.cli.writing import check_document
     from elbmf.io import MODEL_FILES, read_gmt, read_labels
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     subject = described_by(model, found.A, found.row_names, args.n_jobs)
     labels = None
     if args.labels:
-        title = args.column or next(iter(read_labels(args.labels)))
+        title = label_titles(read_labels(args.labels), args)[0]
         labels = KnownLabels(labels_of_rows(subject.model, args, console), title)
     sets = None
     if args.sets:

@@ -154,7 +154,7 @@ def at_least_one(text: str) -> int:
 def add_label_column(parser: argparse.ArgumentParser) -> None:
     """Add the flag that chooses among several labellings of a table."""
     parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
+        "--column", metavar="NAME", help="which column has the labels (default: the second; of h5ad, what has few values)"
     )
 
 
