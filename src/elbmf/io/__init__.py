@@ -2,7 +2,8 @@
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
-frames, `from_anndata`, `annotate` and `model_in` with AnnData. `to_folder` makes a matrix folder of a file that
+frames, `from_anndata`, `annotate` and `model_in` with AnnData,
+and `write_back` with h5ad files. `to_folder` makes a matrix folder of a file that
 does not fit into memory. `save_model` and `load_model` keep results, and `export_result` gives
 them to other systems; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
@@ -22,6 +23,7 @@ from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.io.read_write import read, write
 from elbmf.io.table import LabelledMatrix
+from elbmf.io.write_back import write_back
 
 __all__ = [
     "DEFAULT_MEMORY",
@@ -50,4 +52,5 @@ __all__ = [
     "to_folder",
     "to_frame",
     "write",
+    "write_back",
 ]

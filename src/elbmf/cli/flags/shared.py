@@ -28,6 +28,7 @@ __all__ = [
     "add_result",
     "add_saving",
     "add_unknown",
+    "add_write_back",
     "at_least_one",
     "given_options",
     "group_of",
@@ -215,6 +216,15 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tsv", action="store_true", help="also save tables for reading")
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+
+
+def add_write_back(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that keeps a result in the file of the data, too."""
+    group_of(parser, OUTPUT).add_argument(
+        "--write-back",
+        action="store_true",
+        help="also write it into DATA, an h5ad file: obsm/X_elbmf, varm/elbmf and uns/elbmf",
+    )
 
 
 def _page_name(text: str) -> str:

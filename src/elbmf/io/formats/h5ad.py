@@ -28,7 +28,19 @@ from elbmf.io.formats.numpy_files import checked_sparse
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 from elbmf.utils.extras import optional_module
 
-__all__ = ["H5AD", "mark", "opened", "read_h5ad", "read_obs", "stream_h5ad", "strings_in", "write_h5ad"]
+__all__ = [
+    "H5AD",
+    "axis_names",
+    "inside",
+    "mark",
+    "opened",
+    "read_h5ad",
+    "read_obs",
+    "stream_h5ad",
+    "strings_in",
+    "taking",
+    "write_h5ad",
+]
 
 _SPARSE_KINDS = {
     "csr_matrix": sparse.csr_array,
@@ -59,7 +71,7 @@ def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
     """Read the matrix X of a h5ad file or a layer: rows are observations, columns are variables."""
     with opened(path) as file:
         values = _read_matrix(path, _matrix_node(path, file, layer), layer or "X")
-        names = [_index(path, file, axis) for axis in ("obs", "var")]
+        names = [axis_names(path, file, axis) for axis in ("obs", "var")]
         return LabelledMatrix(values, *names)
 
 
@@ -67,11 +79,11 @@ def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
     """Stream the matrix X of a h5ad file, or a layer."""
     with opened(path) as file:
         node = _matrix_node(path, file, layer)
-        row_names, column_names = (_index(path, file, axis) for axis in ("obs", "var"))
+        row_names, column_names = (axis_names(path, file, axis) for axis in ("obs", "var"))
         if hasattr(node, "keys"):
             kind, (n, m) = _sparse_kind(path, node, layer or "X")
             by_columns = _SPARSE_KINDS[kind] is sparse.csc_array
-            indptr, indices, data = (_taking(node[part]) for part in ("indptr", "indices", "data"))
+            indptr, indices, data = (taking(node[part]) for part in ("indptr", "indices", "data"))
             shape = (m, n) if by_columns else (n, m)
             for entries in compressed_entries(indptr, indices, data, shape):
                 yield entries.transposed() if by_columns else entries
@@ -82,7 +94,7 @@ def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
         return Ending((n, m), row_names, column_names)
 
 
-def _taking(node: Any) -> Take:
+def taking(node: Any) -> Take:
     """Return what reads an array bit by bit."""
     at = 0
 
@@ -149,7 +161,7 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _index(path: Path, file: Any, axis: str) -> list[str] | None:
+def axis_names(path: Path, file: Any, axis: str) -> list[str] | None:
     """Return the names along an axis; None where the file has none."""
     if axis not in file:
         return None
@@ -185,10 +197,10 @@ def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
     files, are left out.
     """
     with opened(path) as file:
-        frame = _inside(file, "obs") if "obs" in file else None
+        frame = inside(file, "obs") if "obs" in file else None
         index = None if frame is None else _text(frame.attrs.get("_index", "_index"))
-        own = not hasattr(frame, "keys") or index not in frame or _inside(frame, index) is not None
-        names = _index(path, file, "obs") if frame is not None and own else None
+        own = not hasattr(frame, "keys") or index not in frame or inside(frame, index) is not None
+        names = axis_names(path, file, "obs") if frame is not None and own else None
         if names is None:
             raise FileFormatError(
                 f"{path}: has no names of observations; expected the h5ad layout of AnnData."
@@ -196,7 +208,7 @@ def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
         columns: dict[str, list[str]] = {}
         old = getattr(frame, "dtype", None)
         for title in old.names if old is not None else _listed(frame):
-            values = frame[title] if old is not None else _labels(_inside(frame, title))
+            values = frame[title] if old is not None else _labels(inside(frame, title))
             if old is not None:
                 values = values.tolist() if values.dtype.kind in "SUO" else None
             if values is not None and len(values) == len(names):
@@ -212,7 +224,7 @@ def _listed(frame: Any) -> list[str]:
     return [title for title in titles if title in frame and title != index]
 
 
-def _inside(group: Any, name: str) -> Any:
+def inside(group: Any, name: str) -> Any:
     """Return what is in the file itself under a name, None where a link leads to another file."""
     link = group.get(name, getlink=True)
     if not hasattr(link, "filename"):
@@ -227,7 +239,7 @@ def _labels(node: Any) -> list[str] | None:
     if node is None:
         return None
     if hasattr(node, "keys"):
-        parts = {name: _inside(node, name) for name in node}
+        parts = {name: inside(node, name) for name in node}
         if parts.get("codes") is not None and parts.get("categories") is not None:
             known = _labels_of(parts["categories"], numbers=True)
             # Not known is coded as -1.
