@@ -19,7 +19,14 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from elbmf.errors import InputError
 
-__all__ = ["ComponentLabels", "clustering_scores", "component_labels", "is_known", "label_codes", "plain_labels"]
+__all__ = [
+    "ComponentLabels",
+    "clustering_scores",
+    "component_labels",
+    "is_known",
+    "label_codes",
+    "plain_labels",
+]
 
 
 @dataclass(frozen=True, eq=False)

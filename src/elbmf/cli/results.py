@@ -16,8 +16,9 @@ from scipy import sparse
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
+from elbmf.cli.flags.parameters import as_flag
 from elbmf.cli.reading import boolean, read_matrix, within_memory
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import (
     FolderTable,
     LabelledMatrix,
@@ -47,6 +48,9 @@ __all__ = [
     "ranks_of",
     "with_data",
 ]
+
+# Reader options that say which matrix of a file is meant, and which way round.
+_TURNS = ("transpose", "layer", "genome", "names", "all_features")
 
 RANKS = "ranks.json"
 """Where in its folder a search over ranks notes what it found."""
@@ -96,7 +100,7 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = read_matrix(args.data, args)
+        table = read_matrix(args.data, _reader(args, _noted_turns(model, args, console)))
         if args.unknown == "ignore":
             table = _of_known_columns(table, model, args.data, console)
         table = aligned(table, model, "columns", args.data, console)
@@ -128,6 +132,22 @@ def found_data(model: SavedModel, args: argparse.Namespace, console: Console) ->
     return FoundData(None, note=why)
 
 
+def _noted_turns(
+    model: SavedModel, args: argparse.Namespace, console: Console
+) -> dict[str, object]:
+    """Return what of the way that the data was read goes for new rows, too, and say so.
+
+    How a text file is laid out is found out anew for each.
+    """
+    noted = _noted_options(model, args.data)
+    kept = {name: noted[name] for name in _TURNS if name in noted}
+    kept = {name: value for name, value in kept.items() if getattr(args, name) is None}
+    if kept:
+        flags = " ".join(as_flag(Setting(name, value)) for name, value in kept.items())
+        console.note(f"{args.data}: read with {flags}, as the data of the model was.")
+    return kept
+
+
 def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
     """Return where the data of a model is, or why that is not known."""
     noted = model.info.data.path
@@ -152,7 +172,7 @@ def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
     """Return reader options: those given, then those noted."""
     merged = copy.copy(args)
-    for name in ("format", *format_options("reading")):
+    for name in ("format", "transpose", *format_options("reading")):
         given = getattr(args, name, None)
         setattr(merged, name, options.get(name) if given is None else given)
     return merged

@@ -29,9 +29,9 @@ from elbmf.estimators import BooleanFactorizer
 from elbmf.estimators.pool import Ask, side_by_side
 from elbmf.estimators.progress_line import on_screen
 from elbmf.estimators.reading import matrix_of, read_matrix
-from elbmf.io.table import is_annotated
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import SignificanceInfo
+from elbmf.io.table import is_annotated
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import log2_binomial
 from elbmf.utils.atomic import atomic_file

@@ -172,9 +172,7 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     callback: Callable[[StabilityProgress], Any] | None = None
     verbose: bool | int = False
 
-    def fit(
-        self, X: Any, y: Any = None, missing: Any = None, *, layer: str | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, missing: Any = None, *, layer: str | None = None) -> Self:
         """Fit the whole of X and parts of it.
 
         Parameters

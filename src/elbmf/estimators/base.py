@@ -33,8 +33,8 @@ from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import is_frame, with_numbers
-from elbmf.io.model_info import ModelInfo
 from elbmf.io.matching import check_same_lines
+from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
 from elbmf.ranks.path import Stepper
@@ -107,7 +107,7 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold, above which entries are ones, or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05),
-        of ``columns`` (default), ``rows`` or ``all``.
+        of ``columns`` (default), ``rows`` or ``all``. ``log1p:`` before it takes log(x + 1) first.
 
         In Python also a transformer.
     callback : callable, optional
@@ -228,8 +228,8 @@ class BooleanFactorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watch
             afterwards; a column of weight 0 is in no component. What ``binarize`` learns, it learns
             from X as it is.
         layer : str, optional
-            Of an AnnData, which layer to read instead of its ``X``. Whatever takes an AnnData later,
-            such as `transform`, reads the same layer.
+            Of an AnnData, which layer to read instead of its ``X``. Whatever takes an AnnData
+            later, such as `transform`, reads the same layer.
         """
         self.fit_transform(X, None, missing, sample_weight, feature_weight, layer=layer)
         return self

@@ -22,7 +22,15 @@ from elbmf.io.model_info import ModelInfo
 from elbmf.io.plain import plain
 from elbmf.io.table import CsrBuilder, LabelledMatrix, NamedValues, is_annotated, names_of
 
-__all__ = ["KEY", "annotate", "annotations", "from_anndata", "layers_of", "model_in", "named_values"]
+__all__ = [
+    "KEY",
+    "annotate",
+    "from_anndata",
+    "kept_beside",
+    "layers_of",
+    "model_in",
+    "named_values",
+]
 
 KEY = "elbmf"
 """What results beside a matrix are called, if nothing is said."""
@@ -113,7 +121,7 @@ def _in_memory(values: Any) -> Any:
     return builder.build()
 
 
-def annotations(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
+def kept_beside(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
     """Return what is kept of a model beside its matrix, as h5ad can hold it.
 
     Returns
@@ -130,8 +138,9 @@ def annotations(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
         name: np.array([np.nan if each is None else each for each in values])
         for name, values in notes.pop("history", {}).items()
     }
+    params = {"method": info.method, **info.parameters, **info.data.options}
     told = {
-        "params": {"method": info.method, **info.parameters, **info.data.options},
+        "params": {name: each for name, each in params.items() if each is not None},
         "n_components": model.shape[1],
         **{name: measures[name] for name in _MEASURES if name in measures},
         "components": {
@@ -142,7 +151,6 @@ def annotations(model: SavedModel, key: str = KEY) -> dict[str, dict[str, Any]]:
         "history": history,
         "model": json.dumps(plain(notes, "info"), allow_nan=False),
     }
-    told["params"] = {name: each for name, each in told["params"].items() if each is not None}
     return {
         "obsm": {f"X_{key}": model.U.toarray().astype(np.uint8)},
         "varm": {key: model.V.toarray().T.astype(np.uint8, order="C")},
@@ -162,16 +170,20 @@ def annotate(adata: Any, model: SavedModel, key: str = KEY) -> None:
         What they are called.
     """
     check_is_of(model, *names_of(adata), "The AnnData")
-    for where, entries in annotations(model, key).items():
+    for where, entries in kept_beside(model, key).items():
         for name, value in entries.items():
             getattr(adata, where)[name] = value
 
 
-def check_is_of(model: SavedModel, rows: list[str], columns: list[str], owner: str) -> None:
+def check_is_of(
+    model: SavedModel, rows: list[str] | None, columns: list[str] | None, owner: str
+) -> None:
     """Raise where observations and variables are not the rows and columns of a model."""
     try:
-        check_same_lines("rows", (len(rows), rows), (model.shape[0], model.row_names))
-        check_same_lines("columns", (len(columns), columns), (model.shape[2], model.column_names))
+        n, _, m = model.shape
+        check_same_lines("rows", (n if rows is None else len(rows), rows), (n, model.row_names))
+        count = m if columns is None else len(columns)
+        check_same_lines("columns", (count, columns), (m, model.column_names))
     except InputError as error:
         raise InputError(f"{owner} ", *error.parts) from None
 

@@ -18,7 +18,11 @@ __all__ = ["read", "write"]
 
 
 def read(
-    path: str | os.PathLike[str], *, format: str | None = None, **options: Any
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    transpose: bool = False,
+    **options: Any,
 ) -> LabelledMatrix:
     """Read a matrix from a file.
 
@@ -28,6 +32,8 @@ def read(
         The file. Gzipped text is recognised by content.
     format : str, optional
         Name of the format (see `FORMATS`); by default the suffix of the file decides.
+    transpose : bool, default=False
+        Whether to exchange rows and columns.
     **options
         Options of the format, see ``Format.read_options``.
 
@@ -51,7 +57,8 @@ def read(
             f"{source}: not enough memory for the matrix that the file announces "
             f"({reason(error)}). If that is not its size, write the file again."
         ) from error
-    return table if chosen.folder else _with_names(table, source)
+    named = table if chosen.folder else _with_names(table, source)
+    return named.transposed() if transpose else named
 
 
 def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:

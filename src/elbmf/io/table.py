@@ -65,6 +65,10 @@ class LabelledMatrix:
         """Number of missing cells."""
         return int(np.isnan(self.values.data).sum()) if self.values.dtype.kind == "f" else 0
 
+    def transposed(self) -> LabelledMatrix:
+        """Return the matrix with rows and columns exchanged."""
+        return LabelledMatrix(self.values.T, self.column_names, self.row_names)
+
     def row_labels(self) -> list[str]:
         """Return the row names, or "0", "1", ... where there are none."""
         return _labels(self.row_names, self.shape[0])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import FileFormatError
-from elbmf.io.annotated import KEY, annotations, check_is_of
+from elbmf.io.annotated import KEY, check_is_of, kept_beside
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
 from elbmf.io.formats.h5ad import axis_names, inside, mark, opened
@@ -39,17 +39,13 @@ def write_back(path: str | os.PathLike[str], model: SavedModel, *, key: str = KE
     h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
     with opened(source) as file:
         names = [axis_names(source, file, axis) for axis in ("obs", "var")]
-    sizes = [range(size) for size in (model.shape[0], model.shape[2])]
-    rows, columns = (
-        list(map(str, size)) if own is None else own for own, size in zip(names, sizes, strict=True)
-    )
-    check_is_of(model, rows, columns, f"{path}:")
+    check_is_of(model, names[0], names[1], f"{path}:")
     with writing(source), atomic_file(source) as copy:
         with open(source, "rb") as original:
             shutil.copyfileobj(original, copy)
         copy.seek(0)
         with h5py.File(copy, "r+") as file:
-            for where, entries in annotations(model, key).items():
+            for where, entries in kept_beside(model, key).items():
                 group = _group(source, file, where)
                 for name, value in entries.items():
                     if name in group:

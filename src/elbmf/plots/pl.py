@@ -1,8 +1,8 @@
 """Pictures of an AnnData that was factorized, in the manner of scanpy's plots.
 
-This module is ``elbmf.pl``. Each picture is one of `elbmf.plots`, with the result that is kept under
-a key, and the layer that it was made from. What that one takes is passed on, and what it returns,
-returned. ``color`` names a column of ``obs``.
+This module is ``elbmf.pl``. Each picture is one of `elbmf.plots`, with the result that is kept
+under a key, and the layer that it was made from. What that one takes is passed on, and what it
+returns, returned. ``color`` names a column of ``obs``.
 """
 
 from __future__ import annotations

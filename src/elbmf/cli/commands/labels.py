@@ -21,10 +21,9 @@ examples:
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
   elbmf labels result cells.h5ad             with every column of obs that has few values
 
-The table has a header; its first column names rows of the matrix, in any order. Of an h5ad file, obs
-is the table. For each label the
-component that tells most about it is shown, by normalized mutual information (nmi); -o writes all
-pairs of components and labels."""
+The table has a header; its first column names rows of the matrix, in any order. Of an h5ad file,
+obs is the table. For each label the component that tells most about it is shown, by normalized
+mutual information (nmi); -o writes all pairs of components and labels."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -62,12 +61,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
         write_records(output, records)
         console.note(f"Saved to {output}")
     if args.json:
-        console.result_json(
-            {"result": args.result, "labels": args.labels, "components": records}
-        )
+        console.result_json({"result": args.result, "labels": args.labels, "components": records})
     else:
         headed = len(found) > 1
-        texts = [f"{title}\n{_text(each)}" if headed else _text(each) for title, each in found.items()]
+        texts = [
+            f"{title}\n{_text(each)}" if headed else _text(each) for title, each in found.items()
+        ]
         console.result("\n\n".join(texts))
     return 0
 

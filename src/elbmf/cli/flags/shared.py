@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from elbmf.cli.flags.declared import format_options
-from elbmf.cli.flags.parameters import parameters_of
+from elbmf.cli.flags.parameters import destination, parameters_of
 from elbmf.cli.parser import rare
+from elbmf.errors import InputError
 from elbmf.estimators.registry import METHODS
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "add_format_options",
     "add_label_column",
     "add_line_weights",
+    "add_log1p",
     "add_matrix",
     "add_n_jobs",
     "add_name_matching",
@@ -33,6 +35,7 @@ __all__ = [
     "given_options",
     "group_of",
     "reader_options",
+    "settle_log1p",
     "weight_files",
 ]
 
@@ -96,6 +99,11 @@ def add_reader_options(
         metavar="NAME",
         help="file format, by default told by the suffix; 'elbmf convert --help' lists them",
     )
+    group.add_argument(
+        "--transpose",
+        action=argparse.BooleanOptionalAction,
+        help="exchange rows and columns, such as genes by cells",
+    )
     add_format_options(group, "reading")
 
 
@@ -122,12 +130,38 @@ def given_options(
 
 def reader_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reader options that were given, apart from the format."""
-    return given_options(args, "reading")
+    turned = {"transpose": True} if getattr(args, "transpose", None) else {}
+    return turned | given_options(args, "reading")
 
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
-    """Add the flag that makes ones of large values, as methods describe it."""
+    """Add the flag that makes ones of large values, as methods describe it, and `add_log1p`."""
     add_parameter(parser, "binarize", note)
+    add_log1p(parser)
+
+
+def add_log1p(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that takes logarithms before."""
+    parser.add_argument(
+        "--log1p", action="store_true", help="take log(x + 1) of the values before --binarize"
+    )
+
+
+def settle_log1p(args: argparse.Namespace) -> None:
+    """Let what was said of --binarize begin with the logarithms that were asked for."""
+    if not getattr(args, "log1p", False):
+        return
+    for name in ("binarize", destination("binarize")):
+        how = getattr(args, name, None)
+        if how is not None:
+            # Logarithms are above 0 where values are.
+            same = how in ("positive", "nonzero") or str(how).startswith("log1p:")
+            setattr(args, name, how if same else f"log1p:{how}")
+            return
+    raise InputError(
+        "--log1p is for values that become ones by --binarize: add it, e.g. --binarize zscore. "
+        'In a file for --config, that is binarize = "log1p:zscore".'
+    )
 
 
 def add_parameter(parser: argparse.ArgumentParser, name: str, note: str = "", **more: Any) -> None:
@@ -155,7 +189,9 @@ def at_least_one(text: str) -> int:
 def add_label_column(parser: argparse.ArgumentParser) -> None:
     """Add the flag that chooses among several labellings of a table."""
     parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second; of h5ad, what has few values)"
+        "--column",
+        metavar="NAME",
+        help="which column has the labels (default: the second; of h5ad, those with few values)",
     )
 
 

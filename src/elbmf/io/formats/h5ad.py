@@ -197,23 +197,32 @@ def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
     files, are left out.
     """
     with opened(path) as file:
-        frame = inside(file, "obs") if "obs" in file else None
-        index = None if frame is None else _text(frame.attrs.get("_index", "_index"))
-        own = not hasattr(frame, "keys") or index not in frame or inside(frame, index) is not None
-        names = axis_names(path, file, "obs") if frame is not None and own else None
+        frame: Any = inside(file, "obs") if "obs" in file else None
+        names = _own_names(path, file, frame)
         if names is None:
             raise FileFormatError(
                 f"{path}: has no names of observations; expected the h5ad layout of AnnData."
             )
-        columns: dict[str, list[str]] = {}
-        old = getattr(frame, "dtype", None)
-        for title in old.names if old is not None else _listed(frame):
-            values = frame[title] if old is not None else _labels(inside(frame, title))
-            if old is not None:
-                values = values.tolist() if values.dtype.kind in "SUO" else None
-            if values is not None and len(values) == len(names):
-                columns[title] = [_text(value) for value in values]
-        return names, columns
+        if hasattr(frame, "keys"):
+            found = {title: _labels(inside(frame, title)) for title in _listed(frame)}
+        else:
+            kinds = frame.dtype
+            titles = (title for title in kinds.names or () if kinds[title].kind in "SUO")
+            found = {title: frame[title].tolist() for title in titles}
+        return names, {
+            title: [_text(value) for value in values]
+            for title, values in found.items()
+            if values is not None and len(values) == len(names)
+        }
+
+
+def _own_names(path: Path, file: Any, frame: Any) -> list[str] | None:
+    """Return the names of observations, unless they are in another file."""
+    if frame is None:
+        return None
+    index = _text(frame.attrs.get("_index", "_index"))
+    elsewhere = hasattr(frame, "keys") and index in frame and inside(frame, index) is None
+    return None if elsewhere else axis_names(path, file, "obs")
 
 
 def _listed(frame: Any) -> list[str]:

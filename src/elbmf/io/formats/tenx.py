@@ -1,7 +1,7 @@
 """Counts as Cell Ranger of 10x Genomics writes them: a folder of three files, or one of HDF5.
 
-Both have a line for each feature, mostly a gene, and a column for each barcode, which is a cell. They
-are read the other way round, cells by genes, as everything here is. HDF5 needs the extra ``h5ad``.
+Both have a line for each feature, mostly a gene, and a column for each barcode, which is a cell.
+They are read the other way round, cells by genes. HDF5 needs the extra ``h5ad``.
 """
 
 from __future__ import annotations
@@ -206,8 +206,11 @@ def stream_tenx_h5(
     """Stream the matrix of a HDF5 file of Cell Ranger, of version 2 or later."""
     with opened(path, "10x h5") as file:
         group, lines = _group(path, file, genome, names, all_features)
-        parts = (taking(_part(path, group, name)) for name in ("indptr", "indices", "data"))
-        for entries in compressed_entries(*parts, (len(lines.barcodes), lines.count)):
+        indptr, indices, data = (
+            taking(_part(path, group, name)) for name in ("indptr", "indices", "data")
+        )
+        shape = len(lines.barcodes), lines.count
+        for entries in compressed_entries(indptr, indices, data, shape):
             yield lines.of_kept(entries)
         return lines.ending()
 
