@@ -199,7 +199,7 @@ class _Conversion:
         del ending
         by_columns = {missing: Spill(self._aside / f"columns {missing}") for missing in (0, 1)}
         rows = {missing: _Side(self._writer, 0, (n, m), bool(missing)) for missing in (0, 1)}
-        moved = None if orders == (None, None) else partial(_with_lines, orders)
+        moved = None if all(each is None for each in orders) else partial(_with_lines, orders)
         for keys, values in self._sorted("rows", entries, n, self._merged, moved):
             for start in range(0, keys.size, _ENTRIES):
                 piece = slice(start, start + _ENTRIES)

@@ -2,8 +2,8 @@
 
 A table of labels has a header, and for each row of a matrix its name and what is known about it;
 ``obs`` of an h5ad file will do as well. A table of weights has two columns, names of rows or
-columns and numbers. A line of a GMT file, as of MSigDB, has a name, a description and members, separated by
-tabs.
+columns and numbers. A line of a GMT file, as of MSigDB, has a name, a description and members,
+separated by tabs.
 """
 
 from __future__ import annotations

@@ -85,11 +85,12 @@ def format_of(path: Path, name: str | None = None) -> Format:
 def check_content(path: Path, chosen: Format) -> None:
     """Raise where a file is missing, empty, or visibly of another format than the chosen one."""
     if path.is_dir():
-        if chosen.folder:
+        other = is_matrix_folder(path) and chosen is not MATRIX_FOLDER
+        if chosen.folder and not other:
             return  # what is in it is looked at when it is opened
-        if is_matrix_folder(path):
+        if other:
             raise FileFormatError(
-                f"{path}: expected a file of the format {chosen.name}, found a folder of the "
+                f"{path}: expected a {'folder' if chosen.folder else 'file'} of the format {chosen.name}, found a folder of the "
                 f"format {MATRIX_FOLDER.name}. Name that format, or let the folder end in "
                 f"{MATRIX_FOLDER.suffixes[0]}."
             )

@@ -226,8 +226,9 @@ def _group(
         genomes = [name for name in inner if {"genes", "barcodes"} <= set(file[name])]
         if not genomes:
             raise FileFormatError(
-                f"{path}: expected counts as Cell Ranger writes them, a group 'matrix', found "
-                f"{', '.join(map(repr, inner)) or 'none'}. An AnnData file is called .h5ad."
+                f"{path}: expected a file of the format 10x-h5, with a group 'matrix', found "
+                f"{', '.join(map(repr, inner)) or 'no group'}. If it is of the format h5ad, say so, "
+                "or let its name end in .h5ad."
             )
         if genome is None and len(genomes) > 1:
             raise InputError(
@@ -279,7 +280,7 @@ _OPTIONS = {
 
 TENX_FOLDER = Format(
     name="10x",
-    suffixes=("_bc_matrix",),
+    suffixes=(".10x",),
     description="folder of Cell Ranger, read as cells by genes",
     read=read_tenx_folder,
     stream=stream_tenx_folder,
