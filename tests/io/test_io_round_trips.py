@@ -48,7 +48,9 @@ def test_missing_cells_do_not_change_what_is_detected(tmp_path, table, suffix):
 @SETTINGS
 @given(table=tables(dtypes=NUMERIC, names=PLAIN_NAMES, named=True, unique=True, missing=True))
 @pytest.mark.parametrize(
-    "known", [each for each in FORMATS if each.write and not each.folder], ids=lambda known: known.name
+    "known",
+    [each for each in FORMATS if each.write and not each.folder],
+    ids=lambda known: known.name,
 )
 def test_missing_cells_are_kept_or_refused(tmp_path, table, known):
     path = tmp_path / f"table{known.suffixes[0]}"

@@ -437,12 +437,13 @@ def stability(
         The method and its parameters; a number is that of components of `ELBMF`.
     **parameters
         Those of `Stability`: ``runs``, ``resample``, ``random_state``, ``n_jobs``, ``checkpoint``,
-        ``callback`` and ``verbose``; and ``missing``, a mask of missing cells.
+        ``callback`` and ``verbose``; and ``missing``, a mask of missing cells, and ``layer``, that
+        of an AnnData.
 
     Returns
     -------
     Stability
         With `Stability.consensus`, which makes a fit of what the runs agree on.
     """
-    missing = parameters.pop("missing", None)
-    return Stability(estimator, **parameters).fit(X, missing=missing)
+    given = {name: parameters.pop(name, None) for name in ("missing", "layer")}
+    return Stability(estimator, **parameters).fit(X, **given)

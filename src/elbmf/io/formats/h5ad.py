@@ -49,6 +49,9 @@ _SPARSE_KINDS = {
     "csc": sparse.csc_array,
 }
 
+# What names were called in files of old versions.
+_INDEX = ("index", "_index")
+
 
 @contextmanager
 def opened(path: Path, kind: str = "h5ad") -> Iterator[Any]:
@@ -168,7 +171,7 @@ def axis_names(path: Path, file: Any, axis: str) -> list[str] | None:
     frame = file[axis]
     if not hasattr(frame, "keys"):
         # Before version 0.7, data frames were tables of records.
-        for field in ("index", "_index"):
+        for field in _INDEX:
             if field in (frame.dtype.names or ()):
                 return [_text(name) for name in frame[field].tolist()]
         return None
@@ -207,8 +210,8 @@ def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
             found = {title: _labels(inside(frame, title)) for title in _listed(frame)}
         else:
             kinds = frame.dtype
-            titles = (title for title in kinds.names or () if kinds[title].kind in "SUO")
-            found = {title: frame[title].tolist() for title in titles}
+            titles = [title for title in kinds.names or () if kinds[title].kind in "SUO"]
+            found = {title: frame[title].tolist() for title in titles if title not in _INDEX}
         return names, {
             title: [_text(value) for value in values]
             for title, values in found.items()
