@@ -31,7 +31,7 @@ def ad():
 
 @pytest.fixture
 def cells(ad):
-    """Counts, a sparse and a dense layer of zeros and ones, and labels of which some are missing."""
+    """Counts, a sparse and a dense layer of zeros and ones, and labels with gaps."""
     names = pd.Index([f"cell{i}" for i in range(30)]), pd.Index([f"gene{j}" for j in range(12)])
     kinds = ["T"] * 8 + [None] * 4 + ["B"] * 18
     obs = pd.DataFrame({"kind": pd.Categorical(kinds)}, index=names[0])
@@ -49,7 +49,7 @@ def test_every_method_takes_one(cells, name, layer):
     model, plain = (known(2, **parameters) for _ in range(2))
     plain.fit(SEEN)
     U = model.fit_transform(cells, layer=layer)
-    assert (U == plain.membership_).all()
+    assert (plain.membership_ == U).all()
     assert (model.components_ == plain.components_).all()
     assert model.feature_names_in_.tolist() == list(cells.var_names)
     assert model.sample_names_in_.tolist() == list(cells.obs_names)
@@ -243,5 +243,5 @@ def test_pictures_take_colours_and_options(cells):
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert {"B", "T"} <= set(texts)
     assert len(elbmf.pl.columns(cells, components=[1])) == 1
-    with pytest.raises(InputError, match="no column 'type'. It has 'kind'"):
+    with pytest.raises(InputError, match=r"no column 'type'\. It has 'kind'"):
         elbmf.pl.row_map(cells, color="type")

@@ -90,7 +90,7 @@ def test_h5_of_version_3(tmp_path):
     assert found.row_names == BARCODES
     assert read(path, genome="mouse").column_names == ["A-1", "A"]
     assert read(path, genome="human", all_features=True, names="id").column_names == IDS[:4]
-    with pytest.raises(InputError, match="no genome 'rat'. It has human, mouse"):
+    with pytest.raises(InputError, match=r"no genome 'rat'\. It has human, mouse"):
         read(path, genome="rat")
 
 
