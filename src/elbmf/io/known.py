@@ -124,7 +124,10 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, dict[str, str]]:
 
 def has_obs(path: Path) -> bool:
     """Tell whether labels are those in an h5ad file, by its content."""
-    return path.is_file() and first_bytes(path, expected="a table of labels")[0].startswith(H5AD.magic)
+    if not path.is_file():
+        return False
+    head, _ = first_bytes(path, expected="a table of labels")
+    return head.startswith(H5AD.magic)
 
 
 def group_columns(labellings: dict[str, dict[str, str]]) -> list[str]:

@@ -90,7 +90,8 @@ def check_content(path: Path, chosen: Format) -> None:
             return  # what is in it is looked at when it is opened
         if other:
             raise FileFormatError(
-                f"{path}: expected a {'folder' if chosen.folder else 'file'} of the format {chosen.name}, found a folder of the "
+                f"{path}: expected a {'folder' if chosen.folder else 'file'} of the format "
+                f"{chosen.name}, found a folder of the "
                 f"format {MATRIX_FOLDER.name}. Name that format, or let the folder end in "
                 f"{MATRIX_FOLDER.suffixes[0]}."
             )

@@ -227,8 +227,8 @@ def _group(
         if not genomes:
             raise FileFormatError(
                 f"{path}: expected a file of the format 10x-h5, with a group 'matrix', found "
-                f"{', '.join(map(repr, inner)) or 'no group'}. If it is of the format h5ad, say so, "
-                "or let its name end in .h5ad."
+                f"{', '.join(map(repr, inner)) or 'no group'}. If it is of the format h5ad, say "
+                "so, or let its name end in .h5ad."
             )
         if genome is None and len(genomes) > 1:
             raise InputError(
