@@ -44,7 +44,7 @@ def _random() -> sparse.csr_array:
 
 def _fit_asso(A: Any, k: int) -> Asso:
     # As the other one does: columns are associated, whichever side is longer.
-    return Asso(k, threshold=THRESHOLD, transpose=False).fit(A)
+    return Asso(k, threshold=THRESHOLD, associate_rows=False).fit(A)
 
 
 def _fit_grecond(A: Any, k: int) -> GreConD:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:  # for type checkers, which cannot follow the tables
     from elbmf.estimators import Primp as Primp
     from elbmf.estimators import RoundedNMF as RoundedNMF
     from elbmf.estimators import Sofa as Sofa
+    from elbmf.estimators import tl as tl
     from elbmf.estimators.loading import load as load
     from elbmf.estimators.loss_bound import loss_bound as loss_bound
     from elbmf.estimators.rank_search import RankSearch as RankSearch
     from elbmf.estimators.warming import warm_up as warm_up
     from elbmf.io import load_model as load_model
     from elbmf.io import save_model as save_model
+    from elbmf.plots import pl as pl
     from elbmf.relaxation.schedules import Annealed as Annealed
     from elbmf.relaxation.schedules import Printed as Printed
     from elbmf.report import write_report as write_report
@@ -52,6 +54,9 @@ _PLACES = {
     "write_report": "elbmf.report:write_report",
 }
 
+# What scanpy's users look for: tools and plots.
+_TOOLS = {"tl": "elbmf.estimators.tl", "pl": "elbmf.plots.pl"}
+
 # Packages that load as attributes.
 _PACKAGES = (
     "analysis",
@@ -72,5 +77,5 @@ _PACKAGES = (
 __all__ = ["__version__", *_PLACES]
 
 __getattr__, __dir__ = late_names(
-    __name__, lambda: _PLACES | {name: f"elbmf.{name}" for name in _PACKAGES}
+    __name__, lambda: _PLACES | _TOOLS | {name: f"elbmf.{name}" for name in _PACKAGES}
 )

@@ -19,6 +19,7 @@ from elbmf.binarizers import (
     ThresholdBinarizer,
     ZScoreBinarizer,
     binarizer_of,
+    word_of,
 )
 from elbmf.comparison import Comparison
 from elbmf.errors import InputError
@@ -300,3 +301,37 @@ def test_searches_and_comparisons_binarize_by_words():
     (result,) = comparison
     assert result.loss == Sofa(2).fit(ones).reconstruction_err_
     assert result.recall_star is not None
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize(
+    "word", ["zscore:0.5", "zscore:0.5:rows", "quantile:0.3", "quantile:0.3:all", "1.2", "positive"]
+)
+def test_log1p_is_what_comes_first(word, form):
+    X = np.random.default_rng(0).poisson(2, (12, 7)).astype(float)
+    X[2, 3] = np.nan
+    plain, logged = binarizer_of(word if word[0].isalpha() else float(word)), f"log1p:{word}"
+    expected = plain.fit_transform(np.log1p(X))
+    binarizer = binarizer_of(logged)
+    found = binarizer.fit_transform(form(X))
+    np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, expected)
+    # What stands for it in a file makes the same again.
+    again = binarizer_of(word_of(binarizer))
+    assert repr(again) == repr(binarizer)
+    assert X[0, 0] == np.random.default_rng(0).poisson(2, (12, 7))[0, 0]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_log1p_is_for_values_from_0_on(form):
+    X = form(np.array([[1.0, 0.0], [2.0, -0.5]]))
+    with pytest.raises(InputError, match=r"from 0 on; got -0\.5 at row 1, column 1"):
+        binarizer_of("log1p:zscore").fit(X)
+    frame = pd.DataFrame(X.toarray() if sparse.issparse(X) else X, ["r", "s"], ["a", "b"])
+    with pytest.raises(InputError, match=r"-0\.5 at row 's', column 'b'"):
+        ELBMF(1, binarize="log1p:zscore").fit(frame)
+
+
+@pytest.mark.parametrize("word", ["log1p", "log1p:", "log1p:log1p:zscore", "log1p:zscores"])
+def test_words_after_log1p_are_checked(word):
+    with pytest.raises(InputError, match="binarize"):
+        binarizer_of(word)

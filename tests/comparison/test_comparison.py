@@ -163,11 +163,13 @@ def test_a_method_is_run_once_however_often_it_is_named():
 
 def test_estimators_given_are_left_alone():
     mine = Asso(7, threshold=0.25, callback=print)
-    comparison = Comparison(TILES.A, 3, {"mine": mine}, parameters={"mine": {"transpose": True}})
+    comparison = Comparison(
+        TILES.A, 3, {"mine": mine}, parameters={"mine": {"associate_rows": True}}
+    )
     used = comparison.estimators["mine"]
-    assert (used.n_components, used.threshold, used.transpose) == (3, 0.25, True)
+    assert (used.n_components, used.threshold, used.associate_rows) == (3, 0.25, True)
     assert used.callback is None
-    assert (mine.n_components, mine.transpose, mine.callback) == (7, "auto", print)
+    assert (mine.n_components, mine.associate_rows, mine.callback) == (7, "auto", print)
 
 
 class _Local(GreConD):

@@ -103,7 +103,7 @@ def test_grecond_takes_as_many_as_an_exact_factorization_needs():
 )
 @examples(200)
 def test_asso_is_the_described_algorithm(A, k, threshold, penalty, transpose):
-    model = Asso(k, threshold=threshold, penalty_weight=penalty, transpose=transpose)
+    model = Asso(k, threshold=threshold, penalty_weight=penalty, associate_rows=transpose)
     model.fit(sparse.csr_array(A))
     weights = Weights.of(penalty, A.shape)
     if transpose is True or (transpose == "auto" and A.shape[1] > A.shape[0]):
@@ -120,7 +120,7 @@ def test_asso_is_the_described_algorithm(A, k, threshold, penalty, transpose):
 @given(A=boolean_arrays(small, longer), k=st.integers(1, 3), threshold=thresholds)
 @examples(20)
 def test_asso_on_rows_of_several_words(A, k, threshold):
-    model = Asso(k, threshold=threshold, transpose=False).fit(A)
+    model = Asso(k, threshold=threshold, associate_rows=False).fit(A)
     same_factors(model, *naive.asso(A, k, threshold, Weights()))
 
 
@@ -128,15 +128,15 @@ def test_asso_on_rows_of_several_words(A, k, threshold):
 @examples(100)
 def test_asso_with_missing_entries(case, k, threshold):
     A, missing = case
-    model = Asso(k, threshold=threshold, transpose=False).fit(A, missing=missing)
+    model = Asso(k, threshold=threshold, associate_rows=False).fit(A, missing=missing)
     same_factors(model, *naive.asso(A, k, threshold, Weights(), missing))
 
 
 @pytest.mark.parametrize("transpose", [False, True, "auto"])
 def test_asso_keeps_the_best_choice(transpose):
-    auto = Asso(4, transpose=transpose).fit(NOISY)
+    auto = Asso(4, associate_rows=transpose).fit(NOISY)
     losses = {
-        (step / 100, side): Asso(4, threshold=step / 100, transpose=side)
+        (step / 100, side): Asso(4, threshold=step / 100, associate_rows=side)
         .fit(NOISY)
         .reconstruction_err_
         for step in range(1, 101)

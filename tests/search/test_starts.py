@@ -60,7 +60,7 @@ def test_greedy_associations_are_those_of_asso(monkeypatch, threshold):
     tuning = Tuning(thresholds=(threshold,))
     monkeypatch.setattr("elbmf.search.starts.associations.TUNING", tuning)
     U, V = started(greedy_associations, NOISY, 6)
-    asso = Asso(6, threshold=threshold, transpose=False).fit(NOISY)
+    asso = Asso(6, threshold=threshold, associate_rows=False).fit(NOISY)
     np.testing.assert_array_equal(U, asso.membership_)
     np.testing.assert_array_equal(V, asso.components_)
 
@@ -68,7 +68,7 @@ def test_greedy_associations_are_those_of_asso(monkeypatch, threshold):
 def test_the_best_threshold_is_taken():
     U, V = started(greedy_associations, NOISY, 6)
     losses = [
-        Asso(6, threshold=threshold, transpose=False).fit(NOISY).reconstruction_err_
+        Asso(6, threshold=threshold, associate_rows=False).fit(NOISY).reconstruction_err_
         for threshold in TUNING.thresholds
     ]
     assert naive.cost(NOISY, U, V, Weights()) == min(losses)

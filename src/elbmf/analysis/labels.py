@@ -29,6 +29,7 @@ __all__ = [
     "component_labels",
     "is_known",
     "label_codes",
+    "plain_labels",
 ]
 
 NO_COMPONENT = -1
@@ -170,8 +171,8 @@ def component_labels(model: Any, labels: Sequence[Any] | NDArray[Any]) -> Compon
     model : fitted estimator, SavedModel or matrix of shape (n, k)
         The components; or only which rows are in them, Boolean, dense or sparse.
     labels : sequence of length n
-        Strings or numbers. None, NaN and the empty string stand for an unknown label; such a row
-        is left out.
+        Strings or numbers, also as a column of a data frame. None, NaN, NA and the empty string
+        stand for an unknown label; such a row is left out.
 
     Returns
     -------
@@ -255,6 +256,7 @@ def clustering_scores(
     """
     if len(labels) != len(clusters):
         raise InputError(f"Got {len(labels)} labels for {len(clusters)} clustered rows.")
+    labels = plain_labels(labels)
     known = is_known(labels)
     truth = _comparable(labels, known)
     found = np.asarray(clusters)[known]
@@ -266,6 +268,7 @@ def clustering_scores(
 
 def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Return the distinct labels in their order, and which of them each row has; -1 for none."""
+    labels = plain_labels(labels)
     known = is_known(labels)
     codes = np.full(len(known), -1, dtype=np.int64)
     classes, codes[known] = np.unique(_comparable(labels, known), return_inverse=True)
@@ -274,9 +277,18 @@ def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArra
 
 def is_known(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:
     """Return which labels are known: not None, NaN or the empty string."""
-    values = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    values = plain_labels(labels)
     unknown = (label is None or label == "" or label != label for label in values)
     return ~np.fromiter(unknown, dtype=bool, count=len(values))
+
+
+def plain_labels(labels: Any) -> Any:
+    """Return labels as a list, None where a data frame has none."""
+    if hasattr(labels, "isna") and hasattr(labels, "tolist"):
+        # NA of pandas cannot even be compared.
+        pairs = zip(labels.tolist(), labels.isna().tolist(), strict=True)
+        return [None if unknown else label for label, unknown in pairs]
+    return labels.tolist() if isinstance(labels, np.ndarray) else labels
 
 
 def _comparable(labels: Sequence[Any] | NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elbmf.binarizers.line_statistics import SCOPES, LineStatistics, quantile_of
-from elbmf.errors import InputError
+from elbmf.errors import InputError, Line
 from elbmf.matrix.boolean_matrix import canonical
 from elbmf.utils.constraints import Interval, StrOptions
 
@@ -95,7 +95,8 @@ class _Binarizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             ensure_all_finite="allow-nan",
             dtype="numeric",
         )
-        return canonical(read) if sparse.issparse(read) else read
+        read = canonical(read) if sparse.issparse(read) else read
+        return _logarithms(read) if getattr(self, "log1p", False) else read
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -130,6 +131,8 @@ class ThresholdBinarizer(_Binarizer):
     threshold : float, default=0.0
         The greatest value that is a zero. Below 0, dense input only: all the zeros of a sparse
         matrix would be ones.
+    log1p : bool, default=False
+        Whether to take log(x + 1) of all values first; the threshold is one of logarithms then.
 
     Examples
     --------
@@ -139,11 +142,13 @@ class ThresholdBinarizer(_Binarizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "threshold": [Interval(Real, None, None, closed="neither")]
+        "threshold": [Interval(Real, None, None, closed="neither")],
+        "log1p": ["boolean"],
     }
 
-    def __init__(self, threshold: float = 0.0) -> None:
+    def __init__(self, threshold: float = 0.0, *, log1p: bool = False) -> None:
         self.threshold = threshold
+        self.log1p = log1p
 
     def _is_one(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(values > self.threshold)
@@ -230,6 +235,8 @@ class ZScoreBinarizer(_LimitBinarizer):
     scope : {"columns", "rows", "all"}, default="columns"
         Whose mean and deviation. Those of columns and of the whole matrix are learned by `fit`, so
         that new rows are judged by them; those of a row are its own.
+    log1p : bool, default=False
+        Whether to take log(x + 1) of all values first, as for counts and expression.
 
     Attributes
     ----------
@@ -258,11 +265,15 @@ class ZScoreBinarizer(_LimitBinarizer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cutoff": [Interval(Real, None, None, closed="neither")],
         "scope": [StrOptions(set(SCOPES))],
+        "log1p": ["boolean"],
     }
 
-    def __init__(self, cutoff: float = Z_UPPER_5_PERCENT, scope: str = "columns") -> None:
+    def __init__(
+        self, cutoff: float = Z_UPPER_5_PERCENT, scope: str = "columns", *, log1p: bool = False
+    ) -> None:
         self.cutoff = cutoff
         self.scope = scope
+        self.log1p = log1p
 
     def _limits(self, lines: LineStatistics) -> Floats:
         mean = lines.sums() / lines.known
@@ -288,6 +299,9 @@ class QuantileBinarizer(_LimitBinarizer):
     scope : {"columns", "rows", "all"}, default="columns"
         Whose quantile. Those of columns and of the whole matrix are learned by `fit`, so that new
         rows are judged by them; that of a row is its own.
+    log1p : bool, default=False
+        Whether to take log(x + 1) of all values first. It matters only where the quantile lies
+        between two values.
 
     Attributes
     ----------
@@ -315,15 +329,37 @@ class QuantileBinarizer(_LimitBinarizer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "share": [Interval(Real, 0, 1, closed="neither")],
         "scope": [StrOptions(set(SCOPES))],
+        "log1p": ["boolean"],
     }
 
-    def __init__(self, share: float = 0.05, scope: str = "columns") -> None:
+    def __init__(self, share: float = 0.05, scope: str = "columns", *, log1p: bool = False) -> None:
         self.share = share
         self.scope = scope
+        self.log1p = log1p
 
     def _limits(self, lines: LineStatistics) -> Floats:
         quantiles = (quantile_of(*each, 1 - self.share) for each in lines)
         return np.fromiter(quantiles, dtype=np.float64, count=lines.count)
+
+
+def _logarithms(X: Any) -> Any:
+    """Return log(x + 1) of values from 0 on."""
+    values = X.data if sparse.issparse(X) else X
+    below = np.flatnonzero(values < 0)
+    if below.size:
+        at = int(below[0])
+        row = int(np.searchsorted(X.indptr, at, side="right")) - 1 if sparse.issparse(X) else 0
+        row, column = (row, int(X.indices[at])) if sparse.issparse(X) else divmod(at, X.shape[1])
+        raise InputError(
+            f"log1p takes values from 0 on; got {values.flat[at]:g} at ",
+            Line(0, row),
+            ", ",
+            Line(1, column),
+            ". Leave log1p out where values are logarithms or z-scores already.",
+        )
+    if not sparse.issparse(X):
+        return np.log1p(X)
+    return sparse.csr_array((np.log1p(X.data), X.indices, X.indptr), shape=X.shape)
 
 
 def _with_nan(ones: NDArray[np.bool_], X: NDArray[Any]) -> NDArray[Any]:

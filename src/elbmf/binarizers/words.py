@@ -62,6 +62,8 @@ BINARIZERS = {
 }
 """The words for ``binarize``, as in ``binarize="zscore:1.645:rows"``."""
 
+_LOG = "log1p"
+
 _SYNTAX = [known.syntax(word) for word, known in BINARIZERS.items()]
 
 
@@ -72,7 +74,8 @@ def binarizer_of(binarize: float | str | BaseEstimator) -> Any:
     ----------
     binarize : float, str or transformer
         A threshold; a word of `BINARIZERS`, followed by its number and by ``columns``, ``rows`` or
-        ``all``, with colons between them, as far as they are not the defaults; or anything with
+        ``all``, with colons between them, as far as they are not the defaults; any of these after
+        ``log1p:``, which takes log(x + 1) of all values first; or anything with
         ``fit`` and ``transform``, of which a clone is returned.
 
     Raises
@@ -101,6 +104,9 @@ def binarizer_of(binarize: float | str | BaseEstimator) -> Any:
 
 
 def _of_word(text: str) -> BaseEstimator:
+    prefix, colon, rest = text.partition(":")
+    if colon and prefix == _LOG:
+        return _of_logarithms(rest, text)
     word, *options = text.split(":")
     known = BINARIZERS.get(word)
     if known is None or len(options) > (2 if known.number else 0):
@@ -123,11 +129,24 @@ def _of_word(text: str) -> BaseEstimator:
     return binarizer
 
 
+def _of_logarithms(rest: str, text: str) -> BaseEstimator:
+    """Return what tells ones by the logarithms of values."""
+    try:
+        binarizer = ThresholdBinarizer(float(rest))
+    except ValueError:
+        if rest.startswith(_LOG):
+            raise _unknown(text) from None
+        binarizer = _of_word(rest)
+    # To all others, logarithms make no difference.
+    return binarizer.set_params(log1p=True) if _LOG in binarizer.get_params() else binarizer
+
+
 def _unknown(binarize: Any) -> InputError:
     return InputError(
         Setting("binarize"),
         f" must be a number or one of {', '.join(_SYNTAX)}, where SCOPE is "
-        f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}; got {binarize!r}.",
+        f"{', '.join(SCOPES[:-1])} or {SCOPES[-1]}, after log1p: for logarithms; got "
+        f"{binarize!r}.",
     )
 
 
@@ -140,13 +159,15 @@ def word_of(binarizer: Any) -> float | str | None:
     >>> word_of(ZScoreBinarizer(cutoff=2))
     'zscore:2.0:columns'
     """
+    first = [_LOG] if getattr(binarizer, _LOG, False) else []
     if type(binarizer) is ThresholdBinarizer:
-        return float(binarizer.threshold)
+        threshold = float(binarizer.threshold)
+        return ":".join([*first, repr(threshold)]) if first else threshold
     for word, known in BINARIZERS.items():
         if type(binarizer) is known.make:
             given = binarizer.get_params()
             options = [repr(float(given[known.number])), given["scope"]] if known.number else []
-            return ":".join([word, *options])
+            return ":".join([*first, word, *options])
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from elbmf._version import __version__
 from elbmf.cli.console import Console
 from elbmf.cli.flags.parameters import as_flag
+from elbmf.cli.flags.shared import settle_log1p
 from elbmf.cli.interrupt import INTERRUPTED
 from elbmf.cli.parser import CommandParser, UsageError
 from elbmf.cli.registry import COMMANDS
@@ -68,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.parser.unknown(unknown)
         args.typed = list(sys.argv[1:] if argv is None else argv)
         console = Console(args.quiet, args.verbose)
+        settle_log1p(args)
         with console.listening():
             code = args.parser.module.run(args, console)
         sys.stdout.flush()

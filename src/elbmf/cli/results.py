@@ -16,9 +16,10 @@ from scipy import sparse
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
+from elbmf.cli.flags.parameters import as_flag
 from elbmf.cli.flags.shared import reader_options, side_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import (
     FolderTable,
     LabelledMatrix,
@@ -28,7 +29,7 @@ from elbmf.io import (
 )
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
-from elbmf.io.known import read_label_column
+from elbmf.io.known import group_columns, has_obs, read_label_column
 from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
 from elbmf.io.model import CHOSEN, folder_of
 from elbmf.io.side_tables import SIDE_OPTIONS
@@ -51,6 +52,9 @@ __all__ = [
     "read_alike",
     "with_data",
 ]
+
+# Reader options that say which matrix of a file is meant, and which way round.
+_TURNS = ("transpose", "layer", "genome", "names", "all_features")
 
 RANKS = "ranks.json"
 """Where in its folder a search over ranks notes what it found."""
@@ -100,7 +104,7 @@ def with_data(
 ) -> tuple[BooleanMatrix, LabelledMatrix, Path]:
     """Read the matrix that the user names, of whatever rows, or else that of the result."""
     if args.data is not None:
-        table = read_alike(model, args.data, args)
+        table = read_alike(model, args.data, args, console)
         if args.unknown == "ignore":
             table = _of_known_columns(table, model, args.data, console)
         table = aligned(table, model, "columns", args.data, console)
@@ -112,12 +116,14 @@ def with_data(
     return found.A, found.table, found.path
 
 
-def read_alike(model: SavedModel, path: str, args: argparse.Namespace) -> LabelledMatrix:
+def read_alike(
+    model: SavedModel, path: str, args: argparse.Namespace, console: Console
+) -> LabelledMatrix:
     """Read the data of a model as it was read, and other rows with the same columns."""
     noted = model.info.data.options
     place = _noted_place(model, folder_of(args.result))[1]
     same = place is not None and Path(path).exists() and place.samefile(path)
-    merged = _reader(args, noted) if same else copy.copy(args)
+    merged = _reader(args, noted if same else _noted_turns(model, path, args, console))
     if args.columns is None and args.drop is None:
         merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
     while True:
@@ -156,6 +162,22 @@ def found_data(model: SavedModel, args: argparse.Namespace, console: Console) ->
     return FoundData(None, note=why)
 
 
+def _noted_turns(
+    model: SavedModel, path: str, args: argparse.Namespace, console: Console
+) -> dict[str, object]:
+    """Return what of the way that the data was read goes for new rows, too, and say so.
+
+    How a text file is laid out is found out anew for each.
+    """
+    noted = _noted_options(model, path)
+    kept = {name: noted[name] for name in _TURNS if name in noted}
+    kept = {name: value for name, value in kept.items() if getattr(args, name) is None}
+    if kept:
+        flags = " ".join(as_flag(Setting(name, value)) for name, value in kept.items())
+        console.note(f"{path}: read with {flags}, as the data of the model was.")
+    return kept
+
+
 def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
     """Return where the data of a model is, or why that is not known."""
     noted = model.info.data.path
@@ -180,7 +202,7 @@ def _noted_options(model: SavedModel, path: str) -> dict[str, object]:
 def _reader(args: argparse.Namespace, options: dict[str, object]) -> argparse.Namespace:
     """Return reader options: those given, then those noted."""
     merged = copy.copy(args)
-    for name in ("format", *format_options("reading")):
+    for name in ("format", "transpose", *format_options("reading")):
         given = getattr(args, name, None)
         setattr(merged, name, options.get(name) if given is None else given)
     return merged
@@ -313,52 +335,56 @@ def label_table(model: SavedModel, args: argparse.Namespace) -> tuple[str | Path
 
 
 def labels_of_rows(
-    model: SavedModel, args: argparse.Namespace, console: Console
-) -> list[str | None]:
-    """Return the label of each row of the model; None for rows that the table does not name."""
+    model: SavedModel, args: argparse.Namespace, console: Console, most: int | None = None
+) -> dict[str, list[str | None]]:
+    """Return the label of each row of the model, by the title of the column that has them.
+
+    Where no column is named, that is the first of a table, and of an h5ad file each that sorts
+    rows into groups, or so many of them at most. None is for rows that the table does not name.
+    """
     file, options = label_table(model, args)
     if model.row_names is None and args.labels is None:
         # The rows of the data come in the same order, whatever its first column is.
         count, _ = lines_of(model, "rows")
         found = read_label_column(file, args.column, count, **options)
-        return [label or None for label in found]
-    return labels_of("rows", model, args.result, file, args.column, console, **options)
+        return {args.column: [label or None for label in found]}
+    labellings = read_labels(file, **options)
+    titles = [next(iter(labellings))] if args.column is None else [args.column]
+    if args.column is None and has_obs(Path(file)):
+        titles = group_columns(labellings)[:most] or titles
+    given = model, args.result, file, console
+    return {title: _labels_in(labellings, title, "rows", *given) for title in titles}
 
 
 def labels_of(
     what: Literal["rows", "columns"],
     model: SavedModel,
+    result: str,  # What the user calls it
+    path: str,
+    console: Console,
+) -> list[str | None]:
+    """Return the label of each row or column of the model, from the second column of a table."""
+    labellings = read_labels(path)
+    return _labels_in(labellings, next(iter(labellings)), what, model, result, path, console)
+
+
+def _labels_in(
+    labellings: dict[str, dict[str, str]],
+    column: str,
+    what: Literal["rows", "columns"],
+    model: SavedModel,
     result: str,
     path: str | Path,
-    column: str | None,
     console: Console,
-    **options: Any,
 ) -> list[str | None]:
-    """Return the label of each row or column of the model; None for those not in the table.
-
-    Parameters
-    ----------
-    what : {"rows", "columns"}
-    model : SavedModel
-    result : str
-        What the user calls it.
-    path : path-like
-        The table of labels.
-    column : str, optional
-        Which column of the table has the labels; by default the second.
-    console : Console
-    **options
-        How to read the table.
-    """
-    count, known = lines_of(model, what)
-    names = [str(at) for at in range(count)] if known is None else known
-    labellings = read_labels(path, **options)
-    column = next(iter(labellings)) if column is None else column
+    """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
         raise InputError(
             f"{path}: there is no column {column!r}. Choose one of "
             f"{', '.join(map(repr, labellings))}."
         )
+    count, known = lines_of(model, what)
+    names = [str(at) for at in range(count)] if known is None else known
     by_name = labellings[column]
     labels = [by_name.get(name) or None for name in names]
     unknown = labels.count(None)
@@ -377,5 +403,6 @@ def labels_of(
             f"{', '.join(map(repr, list(by_name)[:3]))}."
         )
     if unknown:
-        console.note(f"{path}: {number(unknown)} {what} without a label are left out.")
+        where = f"{path}, {column}" if has_obs(Path(path)) else path
+        console.note(f"{where}: {number(unknown)} {what} without a label are left out.")
     return labels

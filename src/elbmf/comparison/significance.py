@@ -31,6 +31,7 @@ from elbmf.estimators.progress_line import on_screen
 from elbmf.estimators.reading import matrix_of, read_matrix
 from elbmf.estimators.resuming import identity
 from elbmf.io.model_info import SignificanceInfo
+from elbmf.io.table import is_annotated
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import log2_binomial
 from elbmf.utils.atomic import atomic_file
@@ -307,7 +308,8 @@ def _with_factors(
     if fitted and missing is None:
         A = matrix_of(estimator, X)
     else:
-        A = read_matrix(X, estimator.binarize, missing)
+        layer = getattr(estimator, "layer_", None) if is_annotated(X) else None
+        A = read_matrix(X, estimator.binarize, missing, layer=layer)
     again = clone(estimator).set_params(binarize=None, callback=None)
     again.verbose = False
     if "checkpoint" in again.get_params(deep=False):

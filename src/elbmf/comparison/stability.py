@@ -171,18 +171,19 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     callback: Callable[[StabilityProgress], Any] | None = None
     verbose: bool | int = False
 
-    def fit(self, X: Any, y: Any = None, missing: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, missing: Any = None, *, layer: str | None = None) -> Self:
         """Fit the whole of X and parts of it.
 
         Parameters
         ----------
-        X, y, missing
+        X, y, missing, layer
             As for the method's own ``fit``.
         """
         self._validate_params()
         resample, method = Resample.of(self.resample), self._method()
         resample.check(method)
         with naming_lines(lambda: names_of(X)):
+            method._note_layer(X, layer)
             A = method._read(X, missing, reset=True)
             if not A.in_one_place:
                 raise InputError(
@@ -190,7 +191,7 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
                 )
             finished = self._finished(method, A)
             with self._showing(ProgressLine, A.ones):
-                self._fit_reference(method, X, missing)
+                self._fit_reference(method, X, missing, layer)
                 try:
                     self._run(method, A, resample, finished)
                 finally:
@@ -235,7 +236,9 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
     def _tell(self, progress: StabilityProgress) -> None:
         self._observe(progress, "stability")
 
-    def _fit_reference(self, method: BooleanFactorizer, X: Any, missing: Any) -> None:
+    def _fit_reference(
+        self, method: BooleanFactorizer, X: Any, missing: Any, layer: str | None
+    ) -> None:
         own = method.callback
         if self._is_watched:
 
@@ -248,7 +251,7 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
         if self.n_jobs is not None:
             method.set_params(n_jobs=self.n_jobs)
         try:
-            method.fit(X, missing=missing)
+            method.fit(X, missing=missing, layer=layer)
         finally:
             method.set_params(callback=own, n_jobs=threads)
         self.reference_ = method
@@ -435,12 +438,13 @@ def stability(
         The method and its parameters. A number is the number of components of `ELBMF`.
     **parameters
         Those of `Stability`: ``runs``, ``resample``, ``random_state``, ``n_jobs``, ``checkpoint``,
-        ``callback`` and ``verbose``; and ``missing``, a mask of missing cells.
+        ``callback`` and ``verbose``; and ``missing``, a mask of missing cells, and ``layer``, that
+        of an AnnData.
 
     Returns
     -------
     Stability
         With `Stability.consensus`, which makes a fit of what the runs agree on.
     """
-    missing = parameters.pop("missing", None)
-    return Stability(estimator, **parameters).fit(X, missing=missing)
+    given = {name: parameters.pop(name, None) for name in ("missing", "layer")}
+    return Stability(estimator, **parameters).fit(X, **given)

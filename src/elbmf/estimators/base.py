@@ -35,9 +35,11 @@ from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import is_frame, plain_cells, with_numbers
+from elbmf.io.matching import check_same_lines
 from elbmf.io.model_info import ModelInfo
-from elbmf.io.table import names_of
+from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
@@ -111,7 +113,7 @@ class BooleanFactorizer(
     binarize : float, str or transformer, optional
         For input that is not 0/1: a threshold (values above it are ones), or ``nonzero``,
         ``positive``, ``zscore[:CUTOFF][:SCOPE]`` (1.645) or ``quantile[:SHARE][:SCOPE]`` (0.05), of
-        ``columns`` (default), ``rows`` or ``all``.
+        ``columns`` (default), ``rows`` or ``all``. ``log1p:`` before it takes log(x + 1) first.
 
         In Python also a transformer.
     callback : callable, optional
@@ -168,6 +170,8 @@ class BooleanFactorizer(
         scikit-learn knows as biclusters, one for each component; they may overlap.
     columns_ : ndarray of bool, of shape (n_components, n_features)
         The columns of each component: the same as ``components_``.
+    layer_ : str or None
+        Which layer of an AnnData was read, None for its ``X``; only after fits of an AnnData.
     binarizer_ : transformer
         Fitted to the training data; `transform` reads new rows by it. Only if ``binarize`` is a
         word or a transformer.
@@ -228,14 +232,18 @@ class BooleanFactorizer(
         missing: Any = None,
         sample_weight: Any = None,
         feature_weight: Any = None,
+        *,
+        layer: str | None = None,
     ) -> Self:
         """Learn the components of X.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or BooleanMatrix, of shape (n_samples, n_features)
-            Zeros and ones, or anything numeric when ``binarize`` is set. Entries that are NaN,
-            NA or masked are missing: nothing is learned from them, and they count in no measure.
+        X : array-like, sparse matrix, data frame, AnnData or BooleanMatrix
+            Of shape (n_samples, n_features). Zeros and ones, or anything numeric when ``binarize``
+            is set. Entries that are NaN, NA or masked are missing: nothing is learned from them,
+            and they count in no measure. Of an AnnData, observations are the samples and variables
+            the features.
         y : ignored
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             0/1 mask of more missing entries; the values of X there are ignored. A sparse X has its
@@ -248,8 +256,11 @@ class BooleanFactorizer(
             warning says so. A row of weight 0 is left out of the fit and described by the
             components afterwards; a column of weight 0 is in no component. ``binarize`` learns from
             X without weights.
+        layer : str, optional
+            Of an AnnData, which layer to read instead of its ``X``. Whatever takes an AnnData
+            later, such as `transform`, reads the same layer.
         """
-        self.fit_transform(X, None, missing, sample_weight, feature_weight)
+        self.fit_transform(X, None, missing, sample_weight, feature_weight, layer=layer)
         return self
 
     def fit_transform(
@@ -259,12 +270,14 @@ class BooleanFactorizer(
         missing: Any = None,
         sample_weight: Any = None,
         feature_weight: Any = None,
+        *,
+        layer: str | None = None,
     ) -> Bools:
         """Learn the components of X and return the components of each of its rows.
 
         Parameters
         ----------
-        X, y, missing, sample_weight, feature_weight
+        X, y, missing, sample_weight, feature_weight, layer
             As for `fit`.
 
         Returns
@@ -273,6 +286,7 @@ class BooleanFactorizer(
         """
         self._validate_params()
         seed = seed_of(self.random_state)
+        self._note_layer(X, layer)
         with naming_lines(lambda: names_of(X)), ExitStack() as lending:
             A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
             lines = self._line_weights(read, sample_weight, feature_weight)
@@ -292,6 +306,14 @@ class BooleanFactorizer(
         if fitted.stop_reason == "interrupted":
             raise KeyboardInterrupt
         return self.membership_.copy()
+
+    def _note_layer(self, X: Any, layer: str | None) -> None:
+        """Note which layer of an AnnData is read, for all that reads one later."""
+        self.__dict__.pop("layer_", None)
+        if is_annotated(X):
+            self.layer_ = layer
+        elif layer is not None:
+            named_values(X, layer)  # which says what is wrong with that
 
     def _lend(self, A: BooleanMatrix) -> AbstractContextManager[BooleanMatrix]:
         """Lend the data as what the method is to work on: itself, unless it is too large."""
@@ -381,7 +403,7 @@ class BooleanFactorizer(
         ----------
         directory : path-like
             The folder, which is made.
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to, if the tables of ``tsv`` are to have margins.
         missing : array-like or sparse matrix, optional
             The mask of missing entries that it was fitted with, if any.
@@ -399,7 +421,7 @@ class BooleanFactorizer(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to. The frame then has the ones that each component covers,
             those that it covers alone, and its precision.
         missing : array-like or sparse matrix, optional
@@ -424,7 +446,7 @@ class BooleanFactorizer(
         ----------
         side : {"columns", "rows"}, default="columns"
             Whose members.
-        X : array-like, sparse matrix or data frame, optional
+        X : array-like, sparse matrix, data frame or AnnData, optional
             What the method was fitted to. The frame then tells how well each fits.
         missing : array-like or sparse matrix, optional
             The mask of missing entries that it was fitted with, if any.
@@ -524,7 +546,7 @@ class BooleanFactorizer(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame or AnnData, of shape (n_samples, n_features)
             As for `fit`.
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             As for `fit`.
@@ -626,6 +648,8 @@ class BooleanFactorizer(
 
     def _read(self, X: Any, missing: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
+        given = X
+        X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -633,7 +657,7 @@ class BooleanFactorizer(
         with naming_lines(lambda: names_of(X)):
             checked = None
             try:
-                checked = self._checked(with_numbers(X) if is_frame(X) else X, reset)
+                checked = self._validated(X, reset)
                 if np.ma.is_masked(X):
                     # The validation looks through the mask.
                     checked = np.ma.masked_array(checked, mask=np.ma.getmaskarray(X))
@@ -645,21 +669,40 @@ class BooleanFactorizer(
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts) from None
+                hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
+                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
 
-    def _checked(self, X: Any, reset: bool) -> Any:
-        """Return input as scikit-learn wants it, with names, shape and numbers checked.
-
-        It looks at each column of a data frame in turn, which takes longer than to describe a row.
-        Where it would find nothing, the names and types are compared all at once.
-        """
+    def _validated(self, X: Any, reset: bool) -> Any:
+        """Return input as scikit-learn wants it, with names, shape and numbers checked."""
         rules: dict[str, Any] = {
             "accept_sparse": True,
             "accept_large_sparse": True,
             "ensure_all_finite": False,
             "dtype": "numeric",
         }
-        cells = plain_cells(X) if is_frame(X) else None
+        if is_frame(X):
+            return self._validated_frame(with_numbers(X), reset, rules)
+        if not isinstance(X, NamedValues):
+            return validate_data(self, X, reset=reset, **rules)
+        theirs, own = X.column_names, None if reset else getattr(self, "feature_names_in_", None)
+        if theirs is not None and own is not None:
+            try:
+                check_same_lines("columns", (len(theirs), theirs), (len(own), own.tolist()))
+            except InputError as error:
+                raise InputError("The data: ", *error.parts) from None
+            return check_array(X.values, estimator=self, **rules)
+        checked = validate_data(self, X.values, reset=reset, **rules)
+        if reset and theirs is not None:
+            self.feature_names_in_ = np.array(theirs, dtype=object)
+        return checked
+
+    def _validated_frame(self, X: Any, reset: bool, rules: dict[str, Any]) -> Any:
+        """Do the same with a data frame.
+
+        scikit-learn looks at each of its columns in turn, which takes longer than to describe a
+        row. Where that would find nothing, the names and types are compared all at once.
+        """
+        cells = plain_cells(X)
         if cells is None:
             return validate_data(self, X, reset=reset, **rules)
         known = getattr(self, "feature_names_in_", None)
@@ -673,3 +716,9 @@ class BooleanFactorizer(
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _layers_hint(X: Any) -> str:
+    """Say that an AnnData has layers, one of which may have zeros and ones."""
+    layers = layers_of(X) if is_annotated(X) else []
+    return f" Or read another layer with layer=NAME; it has {', '.join(layers)}." if layers else ""

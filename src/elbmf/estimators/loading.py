@@ -109,6 +109,8 @@ def _restore(model: BooleanFactorizer, saved: SavedModel) -> None:
         told = saved.binarizer()
         model.binarizer_ = told if hasattr(told, "transform") else binarizer_of(used)
     model.saved_info_ = info
+    if "layer" in info.data.options:
+        model.layer_ = info.data.options["layer"]
     if info.stream is not None:
         model.n_components_ = int(V.any(axis=1).sum())
         model.n_rows_seen_, model.n_batches_ = info.stream.rows, info.stream.batches

@@ -11,6 +11,7 @@ from elbmf.boolean.line_weights import LineWeights
 from elbmf.boolean.product import Bools
 from elbmf.errors import InputError
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.estimators.reading import read_matrix
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.bounds import bound_blocks, bound_fooling
@@ -114,8 +115,8 @@ def loss_bound(
             "has found."
         )
     began = time.perf_counter()
-    A = read = X if isinstance(X, BooleanMatrix) else BooleanMatrix.from_array(X, missing=missing)
     with naming_lines(lambda: names_of(X)):
+        A = read = X if isinstance(X, BooleanMatrix) else read_matrix(X, missing=missing)
         lines = LineWeights.of(A.shape, sample_weight, feature_weight)
     if lines is not None:
         lines.require_copies("For a bound")

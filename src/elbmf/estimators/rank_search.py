@@ -190,19 +190,21 @@ default="mdl"
         missing: Any = None,
         sample_weight: Any = None,
         feature_weight: Any = None,
+        *,
+        layer: str | None = None,
     ) -> Self:
         """Search the ranks of X.
 
         Parameters
         ----------
-        X, y, missing, sample_weight, feature_weight
+        X, y, missing, sample_weight, feature_weight, layer
             As for the method's own ``fit``.
         """
         with naming_lines(lambda: names_of(X)):
-            self._search(X, missing, sample_weight, feature_weight)
+            self._search(X, missing, layer, sample_weight, feature_weight)
         return self
 
-    def _search(self, X: Any, missing: Any, *line_weights: Any) -> None:
+    def _search(self, X: Any, missing: Any, layer: str | None, *line_weights: Any) -> None:
         self._validate_params()
         method = copy.copy(self.estimator) if self.estimator is not None else ELBMF()
         if not isinstance(method, BooleanFactorizer):
@@ -211,6 +213,7 @@ default="mdl"
             )
         method.n_components = 1
         method._validate_params()
+        method._note_layer(X, layer)
         A = read = method._read(X, missing, reset=True)
         lines = method._line_weights(read, *line_weights)
         if lines is not None:

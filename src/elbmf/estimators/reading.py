@@ -10,8 +10,10 @@ from sklearn.utils import check_array
 
 from elbmf.binarizers import Binarize, binarized, binarizer_of, is_number, with_nan
 from elbmf.estimators.base import BooleanFactorizer
-from elbmf.io import FolderTable, LabelledMatrix, SavedModel
+from elbmf.io import SavedModel
+from elbmf.io.annotated import named_values
 from elbmf.io.frames import is_frame, with_numbers
+from elbmf.io.table import NamedValues, is_annotated
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
 __all__ = ["matrix_of", "read_matrix"]
@@ -24,22 +26,22 @@ def matrix_of(model: Any, data: Any) -> BooleanMatrix:
     ----------
     model : BooleanFactorizer, SavedModel or anything else
         What is neither says nothing about how data is read.
-    data : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix
+    data : array-like, sparse matrix, data frame, AnnData, BooleanMatrix or LabelledMatrix
     """
-    if isinstance(data, FolderTable):
-        values = data.stored
-    else:
-        values = data.values if isinstance(data, LabelledMatrix) else data
     if isinstance(model, BooleanFactorizer):
         with warnings.catch_warnings():
             # An array is looked at as the rows of the fit were: it is the array of their frame.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            return model._read(values, None, reset=False)
+            return model._read(data, None, reset=False)
     if not isinstance(model, SavedModel):
-        return BooleanMatrix.from_array(values)
+        values = named_values(data)
+        return BooleanMatrix.from_array(
+            values.values if isinstance(values, NamedValues) else values
+        )
     how = model.binarizer()
+    layer = model.info.data.options.get("layer") if is_annotated(data) else None
     # What is no word has learned from the data of the model already.
-    return read_matrix(values, how, learned=not isinstance(how, str))
+    return read_matrix(data, how, learned=not isinstance(how, str), layer=layer)
 
 
 def read_matrix(
@@ -49,8 +51,12 @@ def read_matrix(
     missing: Any = None,
     *,
     learned: bool = False,  # Whether a transformer is fitted already
+    layer: str | None = None,  # Of an AnnData
 ) -> BooleanMatrix:
     """Read data as `fit` does."""
+    X = named_values(X, layer)
+    if isinstance(X, NamedValues):
+        X = X.values
     if isinstance(X, BooleanMatrix):
         return BooleanMatrix.from_array(X, missing=missing)
     read = with_numbers(X) if is_frame(X) else X

@@ -132,6 +132,7 @@ def saved_model(
         info.binarize_limits = limits.tolist()
     if A is not None:
         info.data = data_notes(None, A)
+    layer = getattr(estimator, "layer_", None)
     if keeps_rows:
         U = estimator.membership_
         _note_fit(info, estimator)
@@ -148,6 +149,8 @@ def saved_model(
         U = sparse.csr_array((0, V.shape[0]), dtype=np.bool_)
         batches = getattr(estimator, "n_batches_", None)
         info.stream = StreamInfo(rows=getattr(estimator, "n_rows_seen_", 0), batches=batches)
+    if layer is not None:
+        info.data.options = {"layer": layer}
     info = replace(info, **(notes or {}))
     if info.seed is None:
         info.seed = info.parameters.get("random_state")

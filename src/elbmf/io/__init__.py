@@ -2,12 +2,14 @@
 
 `read` and `write` choose the format by the suffix of the file or by name; each format lives
 in a file of its own and is listed in `FORMATS`. `from_frame` and `to_frame` do the same with data
-frames. `to_folder` makes a matrix folder of a file that does not fit into memory. `save_model` and
+frames, `from_anndata`, `annotate` and `model_in` with AnnData, and `write_back` with h5ad files.
+`to_folder` makes a matrix folder of a file that does not fit into memory. `save_model` and
 `load_model` keep results, `export_result` gives them to other systems, and `explain` tells why a
 row has what it has; `read_gmt`, `read_labels` and `read_weights` read what is known about columns
 and rows.
 """
 
+from elbmf.io.annotated import annotate, from_anndata, model_in
 from elbmf.io.convert import DEFAULT_MEMORY, to_folder
 from elbmf.io.explained import explain
 from elbmf.io.export import export_result
@@ -20,6 +22,7 @@ from elbmf.io.model import MODEL_FILES, SavedModel, load_model, save_model
 from elbmf.io.model_info import DataInfo, ModelInfo
 from elbmf.io.read_write import read, write
 from elbmf.io.table import LabelledMatrix
+from elbmf.io.write_back import write_back
 
 __all__ = [
     "DEFAULT_MEMORY",
@@ -31,13 +34,16 @@ __all__ = [
     "LabelledMatrix",
     "ModelInfo",
     "SavedModel",
+    "annotate",
     "boolean_values",
     "explain",
     "export_result",
     "format_of",
+    "from_anndata",
     "from_frame",
     "is_matrix_folder",
     "load_model",
+    "model_in",
     "read",
     "read_gmt",
     "read_labels",
@@ -46,4 +52,5 @@ __all__ = [
     "to_folder",
     "to_frame",
     "write",
+    "write_back",
 ]

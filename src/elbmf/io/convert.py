@@ -24,7 +24,14 @@ from scipy import sparse
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import FileFormatError, InputError
 from elbmf.io.chosen import Choice
-from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair, table_entries
+from elbmf.io.entries import (
+    Ending,
+    Entries,
+    EntryStream,
+    conflicting_pair,
+    table_entries,
+    transposed,
+)
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
 from elbmf.io.read_write import read
@@ -69,6 +76,7 @@ def to_folder(
     target: str | os.PathLike[str],
     *,
     format: str | None = None,
+    transpose: bool = False,
     binarize: Binarize = None,
     memory_limit: float | str = DEFAULT_MEMORY,
     progress: SortingObserver | None = None,
@@ -86,6 +94,8 @@ def to_folder(
         The folder to make; one that was made like this is replaced as a whole or not touched.
     format : str, optional
         Name of the format of the file; by default its suffix decides.
+    transpose : bool, default=False
+        Whether to exchange rows and columns.
     binarize : float, str or transformer, optional
         Which values are ones, as for the methods. What is learned from all the data, as with
         ``"zscore"``, needs the whole matrix in memory.
@@ -136,15 +146,17 @@ def to_folder(
         _LOG.info("%s: the whole matrix is read into memory", path)
     with writing(folder), FolderWriter(folder, overwrite=True) as writer:
         if whole or chosen.stream is None:
-            table = read(path, format=format, **options)
+            table = read(path, format=format, transpose=transpose, **options)
             stream = table_entries(_binarized(table, binarize, path) if learned else table)
         else:
             check_content(path, chosen)
             stream = chosen.stream(path, **options)
+            stream = transposed(stream) if transpose else stream
         try:
             with closing(stream):
                 how = None if learned else binarize
-                _Conversion(path, writer, how, limit, progress).run(stream)
+                sides = (1, 0) if transpose else (0, 1)
+                _Conversion(path, writer, how, limit, progress, sides).run(stream)
         except TableError as error:
             raise FileFormatError(f"{path}: {error}") from error
     return DiskMatrix(folder)
@@ -169,9 +181,10 @@ class _Conversion:
         binarize: Any,
         limit: int,
         progress: SortingObserver | None,
+        sides: tuple[int, int],  # Which of the file are rows and columns
     ) -> None:
         self._path = path
-        self._progress = progress
+        self._progress, self._sides = progress, sides
         self._writer = writer
         self._binarize = binarize
         self._limit = limit
@@ -187,14 +200,15 @@ class _Conversion:
         if 0 in (n, m):
             raise InputError(f"{self._path}: the matrix is empty: {n}×{m} cells.")
         for axis, names in enumerate((ending.row_names, ending.column_names)):
-            beside = names_beside(self._path, axis, ending.shape[axis]) if names is None else names
+            count, side = ending.shape[axis], self._sides[axis]
+            beside = names_beside(self._path, side, count) if names is None else names
             self._writer.names(axis, beside)
-        order = ending.column_order
+        orders = ending.row_order, ending.column_order
         # The names, which may be many, are on disk now.
         del ending
         by_columns = {missing: Spill(self._aside / f"columns {missing}") for missing in (0, 1)}
         rows = {missing: _Side(self._writer, 0, (n, m), bool(missing)) for missing in (0, 1)}
-        moved = None if order is None else partial(_with_columns, order)
+        moved = None if all(each is None for each in orders) else partial(_with_lines, orders)
         for keys, values in self._sorted("rows", entries, n, self._merged, moved):
             for start in range(0, keys.size, _ENTRIES):
                 piece = slice(start, start + _ENTRIES)
@@ -366,9 +380,11 @@ class _Side:
             self._line += count
 
 
-def _with_columns(order: NDArray[Any], keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    rows, columns = positions(keys)
-    return keys_of(rows, order[columns])
+def _with_lines(
+    orders: tuple[NDArray[Any] | None, NDArray[Any] | None], keys: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    lines = zip(orders, positions(keys), strict=True)
+    return keys_of(*(some if order is None else order[some] for order, some in lines))
 
 
 def _transposed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

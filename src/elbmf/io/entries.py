@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -28,6 +29,7 @@ __all__ = [
     "row_slices",
     "stored_entries",
     "table_entries",
+    "transposed",
 ]
 
 ENTRIES_AT_ONCE = 1 << 19
@@ -75,14 +77,20 @@ class Ending:
         Rows and columns.
     row_names, column_names : iterable of str, optional
         Their names, if there are any.
-    column_order : ndarray of integers, optional
-        Where each column of the entries goes; by default, where it is.
+    column_order, row_order : ndarray of integers, optional
+        Where each column or row of the entries goes; by default, where it is.
     """
 
     shape: tuple[int, int]
     row_names: Iterable[str] | None = None
     column_names: Iterable[str] | None = None
     column_order: NDArray[np.integer[Any]] | None = None
+    row_order: NDArray[np.integer[Any]] | None = None
+
+    def transposed(self) -> Ending:
+        """Return what is known of the matrix with rows and columns exchanged."""
+        names = self.column_names, self.row_names
+        return Ending(self.shape[::-1], *names, self.row_order, self.column_order)
 
 
 EntryStream: TypeAlias = Generator[Entries, None, Ending]
@@ -149,6 +157,18 @@ def table_entries(table: LabelledMatrix) -> EntryStream:
         values = None if csr.dtype == np.bool_ else csr.data[piece]
         yield Entries(rows, csr.indices[piece], values, "never")
     return Ending(table.shape, table.row_names, table.column_names)
+
+
+def transposed(stream: EntryStream) -> EntryStream:
+    """Stream a matrix with rows and columns exchanged."""
+    with closing(stream):
+        while True:
+            try:
+                block = next(stream)
+            except StopIteration as end:
+                ending: Ending = end.value
+                return ending.transposed()
+            yield block.transposed()
 
 
 def pairs_table(path: Path, stream: EntryStream) -> LabelledMatrix:

@@ -1,8 +1,9 @@
 """What is known of rows and columns: labels, weights, and sets of genes in the GMT format.
 
-A table of labels has a header, and for each row of a matrix its name and what is known about it. A
-table of weights has two columns, names of rows or columns and numbers. A line of a GMT file, as of
-MSigDB, has a name, a description and members, separated by tabs.
+A table of labels has a header, and for each row of a matrix its name and what is known about it;
+``obs`` of an h5ad file will do as well. A table of weights has two columns, names of rows or
+columns and numbers. A line of a GMT file, as of MSigDB, has a name, a description and members,
+separated by tabs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 import os
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,15 @@ from elbmf.analysis.enrichment import NamedSet
 from elbmf.errors import FileFormatError
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
+from elbmf.io.formats.h5ad import H5AD, read_obs
 from elbmf.io.matching import first_few, unknown_lines
 from elbmf.io.side_tables import SideTable
 from elbmf.io.text.lines import DelimitedText, check_encoding, utf8_stream
 from elbmf.io.text.numerals import CellError, Numerals
 
 __all__ = [
+    "group_columns",
+    "has_obs",
     "is_blank",
     "read_gmt",
     "read_label_column",
@@ -34,6 +39,9 @@ __all__ = [
     "read_pairs",
     "read_weights",
 ]
+
+# Labels of more kinds than this are names rather than groups.
+_MOST_GROUPS = 50
 
 
 def read_gmt(
@@ -109,13 +117,14 @@ def _named_set(source: Path, line: int, content: str, delimiter: str) -> NamedSe
 
 
 def read_labels(path: str | os.PathLike[str], **options: Any) -> dict[str, dict[str, str]]:
-    """Read labels of rows from a table: csv, tsv or a sheet of a workbook.
+    """Read labels of rows from csv, tsv, a sheet of a workbook, or ``obs`` of an h5ad file.
 
     Parameters
     ----------
     path : path-like
         The first line names the columns. The first field of each other line is the name of a row,
-        the others are labels; an empty one is not known. It may be gzipped.
+        the others are labels; an empty one is not known. It may be gzipped. Of an h5ad file, the
+        columns of ``obs`` are read that hold text, categories or truth values.
     **options
         How it is laid out, where that is not found out: ``delimiter``, ``encoding``, ``sheet``.
 
@@ -124,7 +133,10 @@ def read_labels(path: str | os.PathLike[str], **options: Any) -> dict[str, dict[
     dict of str to dict of str to str
         For each column but the first, the label of each row by name.
     """
-    return _named_columns(SideTable(Path(path), "a table of labels", **options), "rows", "labels")
+    source = Path(path)
+    if has_obs(source):
+        return _columns_of_obs(source)
+    return _named_columns(SideTable(source, "a table of labels", **options), "rows", "labels")
 
 
 def read_label_column(
@@ -152,6 +164,40 @@ def _other_fields(source: Path, line: int, header: list[str], fields: list[str])
         f"{source}, line {line}: expected {len(header)} fields as in the header, found "
         f"{len(fields)}. Complete the line or remove it."
     )
+
+
+def has_obs(path: Path) -> bool:
+    """Tell whether labels are those in an h5ad file, by its content."""
+    if not path.is_file():
+        return False
+    head, _ = first_bytes(path, expected="a table of labels")
+    return head.startswith(H5AD.magic)
+
+
+def group_columns(labellings: dict[str, dict[str, str]]) -> list[str]:
+    """Return which columns sort rows into groups: few values, more than one, and many rows each."""
+    found = []
+    for title, labels in labellings.items():
+        values = {label for label in labels.values() if label}
+        if 1 < len(values) <= min(_MOST_GROUPS, len(labels) // 2):
+            found.append(title)
+    return found
+
+
+def _columns_of_obs(source: Path) -> dict[str, dict[str, str]]:
+    names, columns = read_obs(source)
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise FileFormatError(
+            f"{source}: there are two observations {repeated!r}. Make their names unique with "
+            "adata.obs_names_make_unique()."
+        )
+    if not columns:
+        raise FileFormatError(
+            f"{source}: obs has no column of text or categories, expected labels of its "
+            "observations."
+        )
+    return {title: dict(zip(names, column, strict=True)) for title, column in columns.items()}
 
 
 def _named_columns(table: SideTable, lines: str, values: str) -> dict[str, dict[str, str]]:

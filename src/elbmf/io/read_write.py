@@ -24,6 +24,7 @@ def read(
     format: str | None = None,
     columns: Choice = None,
     drop: Choice = None,
+    transpose: bool = False,
     **options: Any,
 ) -> LabelledMatrix:
     """Read a matrix from a file.
@@ -35,8 +36,10 @@ def read(
     format : str, optional
         Name of the format (see `FORMATS`); by default the suffix of the file decides.
     columns, drop : str or list of str, optional
-        Names of columns to read, or to leave out, such as ``drop=["age", "sex"]``. In a name,
-        ``*`` stands for any characters and ``?`` for one; ``"age,sex"`` are two names.
+        Names of columns of the file to read, or to leave out, such as ``drop=["age", "sex"]``. In a
+        name, ``*`` stands for any characters and ``?`` for one; ``"age,sex"`` are two names.
+    transpose : bool, default=False
+        Whether to exchange rows and columns.
     **options
         Options of the format, see ``Format.read_options``.
 
@@ -65,12 +68,12 @@ def read(
             f"({reason(error)}). If that is not its size, write the file again."
         ) from error
     table = table if chosen.folder else _with_names(table, source)
-    if knows or not (columns or drop):
-        return table
-    try:
-        return of_chosen_columns(table, columns, drop)
-    except InputError as error:
-        raise error.within(f"{source}: ") from error
+    if (columns or drop) and not knows:
+        try:
+            table = of_chosen_columns(table, columns, drop)
+        except InputError as error:
+            raise error.within(f"{source}: ") from error
+    return table.transposed() if transpose else table
 
 
 def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:

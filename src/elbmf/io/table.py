@@ -14,10 +14,12 @@ from elbmf.errors import InputError
 __all__ = [
     "CsrBuilder",
     "LabelledMatrix",
+    "NamedValues",
     "TableError",
     "canonical_csr",
     "compact",
     "csr_from_pairs",
+    "is_annotated",
     "names_of",
     "nonzero",
 ]
@@ -63,6 +65,10 @@ class LabelledMatrix:
         """Number of missing cells."""
         return int(np.isnan(self.values.data).sum()) if self.values.dtype.kind == "f" else 0
 
+    def transposed(self) -> LabelledMatrix:
+        """Return the matrix with rows and columns exchanged."""
+        return LabelledMatrix(self.values.T, self.column_names, self.row_names)
+
     def row_labels(self) -> list[str]:
         """Return the row names, or "0", "1", ... where there are none."""
         return _labels(self.row_names, self.shape[0])
@@ -70,6 +76,15 @@ class LabelledMatrix:
     def column_labels(self) -> list[str]:
         """Return the column names, or "0", "1", ... where there are none."""
         return _labels(self.column_names, self.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class NamedValues:
+    """A matrix in memory, dense or sparse and as it came, and what is known of its names."""
+
+    values: Any
+    row_names: list[str] | None = None
+    column_names: list[str] | None = None
 
 
 def _labels(names: list[str] | None, count: int) -> list[str]:
@@ -201,10 +216,17 @@ class CsrBuilder:
         return sparse.csr_array((data, indices, indptr), shape=(indptr.size - 1, self.columns))
 
 
+def is_annotated(data: Any) -> bool:
+    """Tell an AnnData by what it has."""
+    return hasattr(data, "obs_names") and hasattr(data, "var_names") and hasattr(data, "layers")
+
+
 def names_of(data: Any) -> tuple[list[str] | None, list[str] | None]:
     """Return the names of rows and columns, where the data has any."""
-    if isinstance(data, LabelledMatrix):
+    if isinstance(data, LabelledMatrix | NamedValues):
         return data.row_names, data.column_names
+    if is_annotated(data):
+        return [str(name) for name in data.obs_names], [str(name) for name in data.var_names]
     if not hasattr(data, "columns"):
         return None, None
     index = getattr(data, "index", None)

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import Enrichment, NamedSet, enrichment
-from elbmf.analysis.labels import NO_COMPONENT, ComponentLabels, component_labels, label_codes
+from elbmf.analysis.labels import (
+    NO_COMPONENT,
+    ComponentLabels,
+    component_labels,
+    label_codes,
+    plain_labels,
+)
 from elbmf.errors import InputError
 from elbmf.report.document import Enriched, LabelClass, Labels, Told
 from elbmf.report.facts import Facts
@@ -84,7 +90,7 @@ class _Compared:
 
 def compare(facts: Facts, labels: KnownLabels) -> _Compared:
     """Compare the components with labels of the rows: one for each, of which some are known."""
-    values = labels.values.tolist() if hasattr(labels.values, "tolist") else list(labels.values)
+    values = list(plain_labels(labels.values))
     rows = facts.U.shape[0]
     if len(values) != rows:
         raise InputError(f"labels must be one for each of the {rows} rows; got {len(values)}.")

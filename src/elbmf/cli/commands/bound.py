@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import (
+    add_binarize,
     add_line_weights,
     add_matrix,
     add_n_jobs,
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_parameter(parser, "random_state", help="seed")
     add_n_jobs(parser)
-    add_parameter(parser, "binarize")
+    add_binarize(parser)
     add_line_weights(parser)
     add_reader_options(parser)
 

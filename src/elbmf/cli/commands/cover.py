@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.method import add_parameters
-from elbmf.cli.flags.shared import add_line_weights, add_matrix, add_reader_options, add_saving
+from elbmf.cli.flags.shared import (
+    add_line_weights,
+    add_matrix,
+    add_reader_options,
+    add_saving,
+    add_write_back,
+)
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -26,6 +32,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_matrix(parser)
     add_parameters(parser, "cover")
     add_saving(parser)
+    add_write_back(parser)
     add_line_weights(parser, rarely=True)
     add_reader_options(parser)
     # What only other fits can do.

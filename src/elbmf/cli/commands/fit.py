@@ -10,6 +10,7 @@ from elbmf.cli.flags.shared import (
     add_matrix,
     add_reader_options,
     add_saving,
+    add_write_back,
     at_least_one,
 )
 from elbmf.cli.parser import rare
@@ -21,6 +22,7 @@ examples:
   elbmf fit data.csv -k 20 -o result         factorize it and save the result
   elbmf fit data.csv -k auto -o result --report
   elbmf fit counts.h5ad --layer counts --binarize 0 -k 50 -o result --tsv
+  elbmf fit cells.h5ad --binarize positive -k 8 -o result --write-back
   zcat log.dat.gz | elbmf fit --stream - -k 20 -o result
   elbmf fit data.npz --config parameters.toml --seed 1 -o result --json > result.json
   elbmf fit data.npz -k 50 -o result --checkpoint kept --every 10 --resume
@@ -39,6 +41,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     add_matrix(parser)
     add_method(parser, arguments)
     add_saving(parser)
+    add_write_back(parser)
     add_line_weights(parser, rarely=True)
     _add_rare(parser)
     add_reader_options(parser)

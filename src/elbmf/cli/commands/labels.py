@@ -21,11 +21,12 @@ examples:
   elbmf labels result rows.tsv               compare components with known labels
   elbmf labels result patients.csv --column cancer_type -o nmi.csv
   elbmf labels result --column sex           labels that --drop left out of the data
+  elbmf labels result cells.h5ad             with every column of obs that has few values
 
-The table has a header; its first column names rows of the matrix, in any order. For each label the
-best component is shown: of those in which it is more frequent than elsewhere, the one that tells
-most about it, by normalized mutual information (nmi: 0 nothing, 1 all). -o writes all pairs of
-components and labels."""
+The table has a header; its first column names rows of the matrix, in any order. In an h5ad file,
+obs is the table. For each label the best component is shown: of those in which it is more frequent
+than elsewhere, the one that tells most about it, by normalized mutual information (nmi: 0 nothing,
+1 all). -o writes all pairs of components and labels."""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
@@ -61,22 +62,40 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if output is not None:
         check_table(output, str(table_of_labels), result=args.result)
     labels = labels_of_rows(model, args, console)
-    found = component_labels(model, labels)
+    found = {title: component_labels(model, each) for title, each in labels.items()}
+    records = _of_columns(found, _records)
     if output is not None:
-        write_records(output, _records(found))
+        write_records(output, records)
         console.note(f"Saved to {output}")
     if args.json:
         console.result_json(
             {
                 "result": args.result,
                 "labels": str(table_of_labels),
-                "best": _best(found),
-                "components": _records(found),
+                "best": _of_columns(found, _best),
+                "components": records,
             }
         )
     else:
-        console.result(_text(found, model.info.data.words.spoken))
+        spoken = model.info.data.words.spoken
+        texts = [
+            f"{title}\n{_text(each, spoken)}" if len(found) > 1 else _text(each, spoken)
+            for title, each in found.items()
+        ]
+        console.result("\n\n".join(texts))
     return 0
+
+
+def _of_columns(
+    found: "dict[str, ComponentLabels]",
+    records: "Callable[[ComponentLabels], list[dict[str, Any]]]",
+) -> list[dict[str, Any]]:
+    """Return the records of all columns; of several, each says which column it is from."""
+    return [
+        {"column": title, **record} if len(found) > 1 else record
+        for title, each in found.items()
+        for record in records(each)
+    ]
 
 
 # What the component of a pair has of the label, beside the rows that are in none.

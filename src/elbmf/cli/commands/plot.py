@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     model, A = _with_data(load(args.result), figure, args, console)
     labels = None
     if args.labels is not None or args.column is not None:
-        labels = labels_of_rows(model, args, console)
+        (labels,) = labels_of_rows(model, args, console, most=1).values()
     given = {
         "A": A,
         "labels": labels,
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     }
     if args.column_labels is not None:
         given["column_labels"] = labels_of(
-            "columns", model, args.result, args.column_labels, None, console
+            "columns", model, args.result, args.column_labels, console
         )
     if args.sets is not None:
         given["sets"] = read_gmt(args.sets)

@@ -14,7 +14,6 @@ from elbmf.cli.flags.shared import (
     add_reader_options,
     add_result,
     add_vocabulary,
-    side_options,
 )
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -56,7 +55,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.results import found_data, labels_of_rows, load
     from elbmf.cli.running.page import write_page
     from elbmf.cli.writing import check_document
-    from elbmf.io import MODEL_FILES, read_gmt, read_labels
+    from elbmf.io import MODEL_FILES, read_gmt
     from elbmf.io.model import folder_of
     from elbmf.report import KnownLabels, KnownSets
     from elbmf.report.inputs import described_by
@@ -74,8 +73,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     subject = described_by(model, found.A, found.row_names, args.n_jobs)
     labels = None
     if args.labels or args.column:
-        title = args.column or next(iter(read_labels(args.labels, **side_options(args))))
-        labels = KnownLabels(labels_of_rows(subject.model, args, console), title)
+        title, of_rows = next(iter(labels_of_rows(subject.model, args, console, most=1).items()))
+        labels = KnownLabels(of_rows, title)
     sets = None
     if args.sets:
         name = Path(args.sets).name

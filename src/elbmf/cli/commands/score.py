@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     truth = None
     if args.truth:
         true_table = aligned(
-            read_alike(model, args.truth, args), model, "columns", args.truth, console
+            read_alike(model, args.truth, args, console), model, "columns", args.truth, console
         )
         truth = boolean(true_table, None if learns(args.binarize) else args.binarize, args.truth)
         if truth.shape != A.shape:

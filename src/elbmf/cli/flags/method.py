@@ -14,7 +14,7 @@ from elbmf.cli.flags.parameters import (
     given,
     parameters_of,
 )
-from elbmf.cli.flags.shared import DATA, FIND, LOOK, group_of
+from elbmf.cli.flags.shared import DATA, FIND, LOOK, add_log1p, group_of
 from elbmf.cli.parser import rare
 from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.registry import ESTIMATORS, METHODS, method
@@ -92,6 +92,8 @@ def add_parameters(
         add_flags(group, [parameter], names=names, unlisted=unlisted)
         if parameter.name in _RARE or (group.title == own and name == _DEFAULT_METHOD):
             rare(group._group_actions[-1])
+        if parameter.name == "binarize":
+            add_log1p(group)
     if "min_rows" in names:
         add_constraints(parser)
         if "change_penalty" in names:

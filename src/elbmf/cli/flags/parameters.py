@@ -17,6 +17,7 @@ __all__ = [
     "as_flag",
     "by_any_name",
     "check_values",
+    "destination",
     "given",
     "named",
     "parameters_of",
@@ -69,7 +70,7 @@ def add_flags(
     known = {*names, *(parameter.name for parameter in parameters)}
     for parameter in parameters:
         options: dict[str, Any] = {
-            "dest": _destination(owner, parameter.name),
+            "dest": destination(parameter.name, owner),
             "default": argparse.SUPPRESS,
             "help": argparse.SUPPRESS if parameter.name in unlisted else parameter.help(known),
         }
@@ -83,7 +84,7 @@ def add_flags(
 
 def given(args: argparse.Namespace, owner: str = _METHOD) -> dict[str, Any]:
     """Return the parameters of an owner that were given as flags."""
-    prefix = _destination(owner, "")
+    prefix = destination("", owner)
     return {
         name.removeprefix(prefix): value
         for name, value in vars(args).items()
@@ -91,7 +92,8 @@ def given(args: argparse.Namespace, owner: str = _METHOD) -> dict[str, Any]:
     }
 
 
-def _destination(owner: str, name: str) -> str:
+def destination(name: str, owner: str = _METHOD) -> str:
+    """Return where argparse keeps the parameter of an owner."""
     return f"{owner}:{name}"
 
 

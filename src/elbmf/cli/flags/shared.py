@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from elbmf.cli.flags.declared import format_options
-from elbmf.cli.flags.parameters import parameters_of
+from elbmf.cli.flags.parameters import destination, parameters_of
 from elbmf.cli.parser import rare
 from elbmf.errors import InputError
 from elbmf.estimators.registry import METHODS
@@ -22,6 +22,7 @@ __all__ = [
     "add_format_options",
     "add_label_column",
     "add_line_weights",
+    "add_log1p",
     "add_matrix",
     "add_n_jobs",
     "add_name_matching",
@@ -33,10 +34,12 @@ __all__ = [
     "add_side_options",
     "add_unknown",
     "add_vocabulary",
+    "add_write_back",
     "at_least_one",
     "given_options",
     "group_of",
     "reader_options",
+    "settle_log1p",
     "side_options",
     "weight_files",
 ]
@@ -101,6 +104,11 @@ def add_reader_options(
         metavar="NAME",
         help="file format (default: by the suffix); 'elbmf convert --help' lists them",
     )
+    group.add_argument(
+        "--transpose",
+        action=argparse.BooleanOptionalAction,
+        help="exchange rows and columns, such as genes by cells",
+    )
     # Which columns belong is for whoever knows the data, and no matter of formats.
     has_data = any(known.title == DATA for known in parser._action_groups)
     names = [option.name for option in format_options("reading").values() if option.is_repeated]
@@ -156,12 +164,38 @@ def given_options(
 
 def reader_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return the reader options that were given, apart from the format."""
-    return given_options(args, "reading")
+    turned = {"transpose": True} if getattr(args, "transpose", None) else {}
+    return turned | given_options(args, "reading")
 
 
 def add_binarize(parser: argparse.ArgumentParser, note: str = "") -> None:
-    """Add the flag that makes ones of large values, as methods describe it."""
+    """Add the flag that makes ones of large values, as methods describe it, and `add_log1p`."""
     add_parameter(parser, "binarize", note)
+    add_log1p(parser)
+
+
+def add_log1p(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that takes logarithms before."""
+    parser.add_argument(
+        "--log1p", action="store_true", help="take log(x + 1) of the values before --binarize"
+    )
+
+
+def settle_log1p(args: argparse.Namespace) -> None:
+    """Let what was said of --binarize begin with the logarithms that were asked for."""
+    if not getattr(args, "log1p", False):
+        return
+    for name in ("binarize", destination("binarize")):
+        how = getattr(args, name, None)
+        if how is not None:
+            # Logarithms are above 0 where values are.
+            same = how in ("positive", "nonzero") or str(how).startswith("log1p:")
+            setattr(args, name, how if same else f"log1p:{how}")
+            return
+    raise InputError(
+        "--log1p is for values that become ones by --binarize: add it, e.g. --binarize zscore. "
+        'In a file for --config, that is binarize = "log1p:zscore".'
+    )
 
 
 def add_parameter(parser: argparse.ArgumentParser, name: str, note: str = "", **more: Any) -> None:
@@ -189,7 +223,9 @@ def at_least_one(text: str) -> int:
 def add_label_column(parser: argparse.ArgumentParser) -> None:
     """Add the flag that chooses among several labellings of a table."""
     parser.add_argument(
-        "--column", metavar="NAME", help="which column has the labels (default: the second)"
+        "--column",
+        metavar="NAME",
+        help="which column has the labels (default: the second; of h5ad, those with few values)",
     )
 
 
@@ -269,6 +305,15 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tsv", action="store_true", help="also save tables for reading")
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
+
+
+def add_write_back(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that keeps a result in the file of the data, too."""
+    group_of(parser, OUTPUT).add_argument(
+        "--write-back",
+        action="store_true",
+        help="also write it into DATA, an h5ad file: obsm/X_elbmf, varm/elbmf and uns/elbmf",
+    )
 
 
 def _page_name(text: str) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 from elbmf.binarizers import Binarize
 from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
+from elbmf.cli.flags.declared import flag
 from elbmf.cli.flags.method import estimator_of
 from elbmf.cli.flags.parameters import named
 from elbmf.cli.flags.shared import reader_options, weight_files
@@ -46,8 +47,10 @@ from elbmf.estimators.checkpoints import (
 )
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
+from elbmf.io.annotated import KEY
 from elbmf.io.described import described
 from elbmf.io.row_batches import STDIN
+from elbmf.io.write_back import check_write_back, write_back
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
@@ -75,6 +78,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     inputs = [args.data, *weighted.values()]
     check_folder(folder, *inputs, overwrite=args.overwrite)
     check_report(args, folder, *inputs, *([args.config] if args.config else []))
+    if args.write_back:
+        _check_write_back(args)
     if args.stream:
         for name in weighted:
             raise InputError(
@@ -106,6 +111,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
             here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
             margins = model.margins(here, **weights) if args.tsv else None
             save(folder, model, overwrite=args.overwrite, tsv=args.tsv, margins=margins)
+            if args.write_back:
+                write_back(args.data, model)
+                console.note(f"Wrote obsm/X_{KEY}, varm/{KEY} and uns/{KEY} into {args.data}")
             if not interrupt.requested:
                 kept.close()
         found = described(model, A)
@@ -125,6 +133,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not (args.json or interrupt.requested):
         console.note(f"Saved to {folder}")
     return INTERRUPTED if interrupt.requested else 0
+
+
+def _check_write_back(args: argparse.Namespace) -> None:
+    """Say before the work where a result cannot be written into the file of the data."""
+    for name in ("stream", "scheduler", "transpose"):
+        if getattr(args, name, None):
+            raise InputError(
+                f"--write-back needs a h5ad file that is read as it is; leave {flag(name)} out."
+            )
+    check_write_back(args.data)
 
 
 @contextmanager

@@ -46,6 +46,11 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
         raise InputError(
             f"the method {name} cannot learn from a stream. Methods that can: {', '.join(able)}."
         )
+    if args.transpose:
+        raise InputError(
+            "--stream reads rows as they come, which --transpose cannot turn into columns. Leave "
+            "one of the two out."
+        )
     row_format(args.data, args.format)
     if args.passes > 1 and (args.data == STDIN or not os.path.isfile(args.data)):
         raise InputError(f"--passes {args.passes}: only a file can be read more than once.")

@@ -61,7 +61,7 @@ class Asso(BooleanFactorizer):
     penalty_weight : float, default=1
         w⁻, what covering a zero costs. Only the ratio of the two weights matters; it is rounded to
         one of integers up to 1000.
-    transpose : bool or "auto", default="auto"
+    associate_rows : bool or "auto", default="auto"
         Whether to associate rows in place of columns. ``"auto"`` does so when there are more
         columns than rows, for the time grows with the number of candidates; where the threshold is
         searched for on up to 50 000 ones in up to 3000 rows and columns, it tries both and keeps
@@ -107,13 +107,13 @@ class Asso(BooleanFactorizer):
         "threshold": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
         "gain_weight": [Interval(Real, 0, None, closed="neither")],
         "penalty_weight": [Interval(Real, 0, None, closed="neither")],
-        "transpose": ["boolean", StrOptions({"auto"})],
+        "associate_rows": ["boolean", StrOptions({"auto"})],
     }
 
     threshold: float | Literal["auto"] = "auto"
     gain_weight: float = 1.0
     penalty_weight: float = 1.0
-    transpose: bool | Literal["auto"] = "auto"
+    associate_rows: bool | Literal["auto"] = "auto"
 
     threshold_: float = field(init=False)
     transposed_: bool = field(init=False)
@@ -143,8 +143,8 @@ class Asso(BooleanFactorizer):
 
     def _sides(self, A: BooleanMatrix) -> list[bool]:
         """Return whether to associate rows, columns, or each in turn."""
-        if self.transpose != "auto":
-            return [bool(self.transpose)]
+        if self.associate_rows != "auto":
+            return [bool(self.associate_rows)]
         small = A.ones <= _ONES_FOR_BOTH_SIDES and max(A.shape) <= _LINES_FOR_BOTH_SIDES
         if self.threshold == "auto" and small:
             return [False, True]

@@ -29,6 +29,8 @@ BUILT_IN = (
     "elbmf.io.formats.parquet:PARQUET",
     "elbmf.io.formats.excel:EXCEL",
     "elbmf.io.formats.h5ad:H5AD",
+    "elbmf.io.formats.tenx:TENX_FOLDER",
+    "elbmf.io.formats.tenx:TENX_H5",
     "elbmf.io.formats.matrix_folder:MATRIX_FOLDER",
 )
 
@@ -49,13 +51,22 @@ _FOREIGN_CONTENT = {
 }
 
 
+_OTHER = "Give the folder, or name the format of the file."
+
+
 def format_of(path: Path, name: str | None = None) -> Format:
-    """Return the format that is named, or else that of a suffix; the file need not exist."""
+    """Return the format that is named, or else that of what a folder has in it, or of a suffix.
+
+    The file need not exist.
+    """
     if name is not None:
         for candidate in FORMATS:
             if candidate.name == name.lower():
                 return candidate
         raise InputError(f"there is no file format {name!r}. Known formats: {_listing()}.")
+    for candidate in FORMATS:
+        if any((path / mark).is_file() for mark in candidate.marks):
+            return candidate
     lowered = path.name.lower()
     plain = lowered.removesuffix(".gz")
     for candidate in FORMATS:
@@ -75,11 +86,13 @@ def format_of(path: Path, name: str | None = None) -> Format:
 def check_content(path: Path, chosen: Format) -> None:
     """Raise where a file is missing, empty, or visibly of another format than the chosen one."""
     if path.is_dir():
-        if chosen.folder:
+        other = is_matrix_folder(path) and chosen is not MATRIX_FOLDER
+        if chosen.folder and not other:
             return  # what is in it is looked at when it is opened
-        if is_matrix_folder(path):
+        if other:
             raise FileFormatError(
-                f"{path}: expected a file of the format {chosen.name}, found a folder of the "
+                f"{path}: expected a {'folder' if chosen.folder else 'file'} of the format "
+                f"{chosen.name}, found a folder of the "
                 f"format {MATRIX_FOLDER.name}. Name that format, or let the folder end in "
                 f"{MATRIX_FOLDER.suffixes[0]}."
             )
@@ -88,7 +101,7 @@ def check_content(path: Path, chosen: Format) -> None:
         content = "gzip-compressed data" if gzipped else _recognised(head) or "something else"
         raise FileFormatError(
             f"{path}: expected a folder of the format {chosen.name}, found a file whose content is "
-            f"{content}. Make a folder of it with elbmf convert."
+            f"{content}. {'Make a folder of it with elbmf convert.' if chosen.write else _OTHER}"
         )
     if gzipped and not chosen.text:
         raise FileFormatError(

@@ -44,6 +44,8 @@ class Format:
         Whether a written file can tell missing cells from zeros.
     folder : bool
         Whether it is a folder of files.
+    marks : tuple of str
+        Names of files by which a folder is told, whatever it is called; it has one of them.
     option_help : mapping of str to str
         What each option does, for the help of the command line.
     """
@@ -59,6 +61,7 @@ class Format:
     keeps_names: bool = True
     keeps_missing: bool = True
     folder: bool = False
+    marks: tuple[str, ...] = ()
     option_help: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -28,7 +28,19 @@ from elbmf.io.formats.numpy_files import checked_sparse
 from elbmf.io.table import CsrBuilder, LabelledMatrix
 from elbmf.utils.extras import optional_module
 
-__all__ = ["H5AD", "read_h5ad", "stream_h5ad", "write_h5ad"]
+__all__ = [
+    "H5AD",
+    "axis_names",
+    "inside",
+    "mark",
+    "opened",
+    "read_h5ad",
+    "read_obs",
+    "stream_h5ad",
+    "strings_in",
+    "taking",
+    "write_h5ad",
+]
 
 _SPARSE_KINDS = {
     "csr_matrix": sparse.csr_array,
@@ -37,10 +49,14 @@ _SPARSE_KINDS = {
     "csc": sparse.csc_array,
 }
 
+# What names were called in files of old versions.
+_INDEX = ("index", "_index")
+
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    h5py = optional_module("h5py", extra="h5ad", purpose="reading h5ad files")
+def opened(path: Path, kind: str = "h5ad") -> Iterator[Any]:
+    """Open a file of HDF5; what is wrong with it becomes an error that names the file."""
+    h5py = optional_module("h5py", extra="h5ad", purpose=f"reading {kind} files")
     with reading(path), open(path, "rb"):
         pass  # A file that may not be read is reported as that, not as damaged.
     try:
@@ -50,27 +66,27 @@ def _opened(path: Path) -> Iterator[Any]:
         if isinstance(error, InputError):
             raise
         raise FileFormatError(
-            f"{path}: not a valid h5ad file, or cut off: {reason(error)}. Copy or write it again."
+            f"{path}: not a valid {kind} file, or cut off: {reason(error)}. Copy or write it again."
         ) from error
 
 
 def read_h5ad(path: Path, *, layer: str | None = None) -> LabelledMatrix:
     """Read the matrix X of a h5ad file or a layer: rows are observations, columns are variables."""
-    with _opened(path) as file:
+    with opened(path) as file:
         values = _read_matrix(path, _matrix_node(path, file, layer), layer or "X")
-        names = [_index(path, file, axis) for axis in ("obs", "var")]
+        names = [axis_names(path, file, axis) for axis in ("obs", "var")]
         return LabelledMatrix(values, *names)
 
 
 def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
     """Stream the matrix X of a h5ad file, or a layer."""
-    with _opened(path) as file:
+    with opened(path) as file:
         node = _matrix_node(path, file, layer)
-        row_names, column_names = (_index(path, file, axis) for axis in ("obs", "var"))
+        row_names, column_names = (axis_names(path, file, axis) for axis in ("obs", "var"))
         if hasattr(node, "keys"):
             kind, (n, m) = _sparse_kind(path, node, layer or "X")
             by_columns = _SPARSE_KINDS[kind] is sparse.csc_array
-            indptr, indices, data = (_taking(node[part]) for part in ("indptr", "indices", "data"))
+            indptr, indices, data = (taking(node[part]) for part in ("indptr", "indices", "data"))
             shape = (m, n) if by_columns else (n, m)
             for entries in compressed_entries(indptr, indices, data, shape):
                 yield entries.transposed() if by_columns else entries
@@ -81,7 +97,7 @@ def stream_h5ad(path: Path, *, layer: str | None = None) -> EntryStream:
         return Ending((n, m), row_names, column_names)
 
 
-def _taking(node: Any) -> Take:
+def taking(node: Any) -> Take:
     """Return what reads an array bit by bit."""
     at = 0
 
@@ -148,32 +164,113 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _index(path: Path, file: Any, axis: str) -> list[str] | None:
+def axis_names(path: Path, file: Any, axis: str) -> list[str] | None:
     """Return the names along an axis; None where the file has none."""
     if axis not in file:
         return None
     frame = file[axis]
     if not hasattr(frame, "keys"):
         # Before version 0.7, data frames were tables of records.
-        for field in ("index", "_index"):
+        for field in _INDEX:
             if field in (frame.dtype.names or ()):
                 return [_text(name) for name in frame[field].tolist()]
         return None
     for field in (_text(frame.attrs.get("_index", "_index")), "index"):
         if field in frame:
-            return _strings(path, frame[field], f"{axis}/{field}")
+            return strings_in(path, frame[field], f"{axis}/{field}")
     return None
 
 
-def _strings(path: Path, node: Any, name: str) -> list[str]:
+def strings_in(path: Path, node: Any, name: str) -> list[str]:
+    """Return text that is stored plainly, with categories, or with a mask."""
     if not hasattr(node, "keys"):
         return [_text(value) for value in node[...].tolist()]
     if "codes" in node and "categories" in node:
-        categories = _strings(path, node["categories"], name)
+        categories = strings_in(path, node["categories"], name)
         return [categories[code] for code in node["codes"][...].tolist()]
     if "values" in node:
-        return _strings(path, node["values"], name)
+        return strings_in(path, node["values"], name)
     raise FileFormatError(f"{path}: the names in {name} are stored in an unknown way.")
+
+
+def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
+    """Read the names of the observations of a h5ad file, and their columns of text or categories.
+
+    Also those of truth values; not known is empty. Columns of numbers, and what lies in other
+    files, are left out.
+    """
+    with opened(path) as file:
+        frame: Any = inside(file, "obs") if "obs" in file else None
+        names = _own_names(path, file, frame)
+        if names is None:
+            raise FileFormatError(
+                f"{path}: has no names of observations; expected the h5ad layout of AnnData."
+            )
+        if hasattr(frame, "keys"):
+            found = {title: _labels(inside(frame, title)) for title in _listed(frame)}
+        else:
+            kinds = frame.dtype
+            titles = [title for title in kinds.names or () if kinds[title].kind in "SUO"]
+            found = {title: frame[title].tolist() for title in titles if title not in _INDEX}
+        return names, {
+            title: [_text(value) for value in values]
+            for title, values in found.items()
+            if values is not None and len(values) == len(names)
+        }
+
+
+def _own_names(path: Path, file: Any, frame: Any) -> list[str] | None:
+    """Return the names of observations, unless they are in another file."""
+    if frame is None:
+        return None
+    index = _text(frame.attrs.get("_index", "_index"))
+    elsewhere = hasattr(frame, "keys") and index in frame and inside(frame, index) is None
+    return None if elsewhere else axis_names(path, file, "obs")
+
+
+def _listed(frame: Any) -> list[str]:
+    """Return the titles of the columns of a data frame, in their order."""
+    index = _text(frame.attrs.get("_index", "_index"))
+    order = [_text(title) for title in frame.attrs.get("column-order", ())]
+    titles = order or list(frame)
+    return [title for title in titles if title in frame and title != index]
+
+
+def inside(group: Any, name: str) -> Any:
+    """Return what is in the file itself under a name, None where a link leads to another file."""
+    link = group.get(name, getlink=True)
+    if not hasattr(link, "filename"):
+        node = group[name]
+        if not getattr(node, "external", None) and not getattr(node, "is_virtual", False):
+            return node
+    return None
+
+
+def _labels(node: Any) -> list[str] | None:
+    """Return the labels in a column, None where it has others than text or truth values."""
+    if node is None:
+        return None
+    if hasattr(node, "keys"):
+        parts = {name: inside(node, name) for name in node}
+        if parts.get("codes") is not None and parts.get("categories") is not None:
+            known = _labels_of(parts["categories"], numbers=True)
+            # Not known is coded as -1.
+            return known and [known[code] if code >= 0 else "" for code in parts["codes"][...]]
+        if parts.get("values") is None or parts.get("mask") is None:
+            return None
+        values, hidden = _labels_of(parts["values"]), parts["mask"][...]
+        return values and ["" if out else one for one, out in zip(values, hidden, strict=True)]
+    return _labels_of(node)
+
+
+def _labels_of(node: Any, *, numbers: bool = False) -> list[str] | None:
+    if hasattr(node, "keys"):
+        return _labels(node)
+    values = node[...]
+    if values.dtype.kind in "SUO":
+        return [_text(value) for value in values.tolist()]
+    told = values.dtype.kind == "b" or numbers
+    return [str(value) for value in values.tolist()] if told else None
 
 
 def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
@@ -181,9 +278,9 @@ def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
     h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
     values = table.values
     with h5py.File(stream, "w") as file:
-        _mark(file, "anndata", "0.1.0")
+        mark(file, "anndata", "0.1.0")
         group = file.create_group("X")
-        _mark(group, "csr_matrix", "0.1.0")
+        mark(group, "csr_matrix", "0.1.0")
         group.attrs["shape"] = np.array(values.shape, dtype=np.int64)
         for part in ("data", "indices", "indptr"):
             array = getattr(values, part)
@@ -192,16 +289,17 @@ def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
         strings = h5py.string_dtype()
         for axis, names in (("obs", table.row_labels()), ("var", table.column_labels())):
             frame = file.create_group(axis)
-            _mark(frame, "dataframe", "0.2.0")
+            mark(frame, "dataframe", "0.2.0")
             frame.attrs["_index"] = "_index"
             frame.attrs.create("column-order", np.array([], dtype=object), dtype=strings)
             index = frame.create_dataset("_index", data=np.array(names, object), dtype=strings)
-            _mark(index, "string-array", "0.2.0")
+            mark(index, "string-array", "0.2.0")
         for empty in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
-            _mark(file.create_group(empty), "dict", "0.1.0")
+            mark(file.create_group(empty), "dict", "0.1.0")
 
 
-def _mark(node: Any, kind: str, version: str) -> None:
+def mark(node: Any, kind: str, version: str) -> None:
+    """Say how a group or array is to be read."""
     node.attrs["encoding-type"] = kind
     node.attrs["encoding-version"] = version
 
