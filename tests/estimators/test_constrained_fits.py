@@ -20,6 +20,7 @@ from strategies import examples
 pytestmark = pytest.mark.filterwarnings("ignore:n_components=:UserWarning")
 
 TILES = make_tiles((60, 40), 5, height=(6, 15), noise=0.05, random_state=2).A.toarray() > 0
+OTHER = {"rows": "columns", "columns": "rows"}
 QUICK = {"max_iter": 20, "effort": 0.01, "random_state": 0}
 
 
@@ -136,6 +137,18 @@ def test_components_of_few_rows_are_left_out():
     model = ELBMF(12, min_rows=8, **quick).fit(noisy)
     sizes = model.membership_.sum(axis=0)
     assert ((sizes == 0) | (sizes >= 8)).all()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("limits", [{"min_columns": 2}, {"min_columns": 3, "min_rows": 5}])
+def test_single_lines_make_room_for_what_limits_allow(limits, axis):
+    # In such data, what covers no zero and most ones are single lines, which are not allowed.
+    A = np.random.default_rng(axis).random((400, 30)) < 0.2
+    if axis:
+        limits = {f"min_{side}": limits.get(f"min_{other}", 1) for side, other in OTHER.items()}
+    model = ELBMF(4, extra_weight=np.inf, **limits, **QUICK).fit(A.T if axis else A)
+    assert model.components_.any(axis=1).all()
+    assert model.membership_.any(axis=0).all()
 
 
 def test_others_are_found_around_fixed_components():

@@ -21,6 +21,7 @@ from elbmf.search.constrained.kernels.state import (
     gain_of,
     is_over,
     meets,
+    set_bit,
     set_side,
     switch,
     unite_others,
@@ -46,8 +47,58 @@ def _work(task, rules, factors, addresses, l, job):
 
 
 @helper(allocates=False)
+def _widen(task, rules, factors, axis, own, others):
+    """Add lines to a side that has too few, each the one that most lines of the other side share.
+
+    Those that lack it leave the other side, so that the component still covers no zero.
+    """
+    counts, across = factors.gains[axis], task.lines[1 - axis]
+    count = np.int64(0)
+    for w in range(own.shape[0]):
+        count += popcount(own[w])
+    while 0 < count < rules.least[axis]:
+        counts[:] = 0
+        for w in range(others.shape[0]):
+            word = others[w]
+            while word:
+                j = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                factors.work[0] += across.indptr[j + 1] - across.indptr[j]
+                for e in range(across.indptr[j], across.indptr[j + 1]):
+                    counts[across.indices[e]] += 1
+        best = np.int64(-1)
+        for i in range(counts.shape[0]):
+            free = counts[i] > 0 and not has(own, i)
+            if free and axis == 1 and rules.apart.indptr.shape[0]:
+                free = not meets(rules.apart, i, own)
+            if free and (best < 0 or counts[i] > counts[best]):
+                best = np.int64(i)
+        if best < 0:
+            break
+        set_bit(own, best, True)
+        count += 1
+        factors.work[0] += counts.shape[0]
+        for w in range(others.shape[0]):
+            word = others[w]
+            while word:
+                j = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                shares = False
+                for e in range(across.indptr[j], across.indptr[j + 1]):
+                    shares |= across.indices[e] == best
+                if not shares:
+                    set_bit(others, j, False)
+
+
+@helper(allocates=False)
 def _insert(task, rules, factors, addresses, l, rows, columns):
-    """Make the best of a component whose sides may break rules; return what it is worth."""
+    """Make the best of a component whose sides may break rules; return what it is worth.
+
+    The sides that are given change, where no zero may be covered and one of them has too few lines.
+    """
+    if rules.from_below:
+        _widen(task, rules, factors, 1, columns, rows)
+        _widen(task, rules, factors, 0, rows, columns)
     set_side(factors, 1, l, columns)
     by_columns = _work(task, rules, factors, addresses, l, REPAIR_ROWS)
     first = factors.kept
@@ -183,6 +234,13 @@ def _grow(task, rules, factors, addresses, l, failed):
         j = np.int64(lines.indices[e])
         if not common(membership, others[j]):
             switch(factors, 1 - axis, j, l, True)
+    if rules.from_below:
+        own, shared = factors.kept[axis], factors.kept[1 - axis]
+        own[:] = 0
+        set_bit(own, i, True)
+        copy_into(shared, factors.component_bits[1 - axis][l])
+        _widen(task, rules, factors, axis, own, shared)
+        set_side(factors, 1 - axis, l, shared)
     job = REPAIR_ROWS if axis == 0 else REPAIR_COLUMNS
     return _work(task, rules, factors, addresses, l, job) - lost
 
@@ -325,7 +383,8 @@ def evolve_within(
     while True:
         empty = _an_empty_one(factors)
         growing = empty >= 0 and _used(factors, fixed) < wanted and failed < _FAILURES
-        waits = growing and not hasty and _lacks_required(rules, factors)
+        # Components do not stay empty for lack of work, but for lack of time.
+        waits = growing and not hasty and (not factors.alarm[0] or _lacks_required(rules, factors))
         if is_over(factors) and not waits:
             break
         if growing:
