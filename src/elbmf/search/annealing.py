@@ -51,7 +51,7 @@ def sweeps_of(local: LocalSearch, k: int, work: float) -> int:
         About in nanoseconds.
     """
     A, prices = local.A, local.prices
-    if not can_anneal(A, k) or prices.one != prices.zero or not A.in_memory:
+    if not can_anneal(A, k) or prices.one != prices.zero:
         return 0
     # Of a shortlist in each line, and of the cells while they are packed.
     size = max(A.shape) * _words(k) * 8 * (64 + k + min(A.shape).bit_length() + 2) + 3 * A.cells

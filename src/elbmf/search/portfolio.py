@@ -390,7 +390,7 @@ class Portfolio:
         """Tell whether the runs have led to less than the quick starts, and others are cheap."""
         A = self.local.A
         work = TUNING.epochs_of_newcomer * epoch_work(A, self.k)
-        if not A.in_memory or work > TUNING.share_of_newcomer * self._start_work:
+        if work > TUNING.share_of_newcomer * self._start_work:
             return False
         costs = [each.cost for each in self._quick_starts]
         return min(each.cost for each in reduced) < min(costs, default=0)

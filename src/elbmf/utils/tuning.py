@@ -163,7 +163,7 @@ class Tuning:
     # of a shortlist; what a look at a switch takes for each line, about in nanoseconds.
     # benchmarks/small_tables.py, benchmarks/never_beaten.py
     components_to_anneal: int = 62
-    bytes_to_anneal: int = 1 << 28
+    bytes_to_anneal: int = 1 << 26
     density_to_anneal: float = 0.125
     components_to_anneal_sparse: int = 12
     words_of_shortlist: int = 2
