@@ -112,7 +112,7 @@ def test_the_report_tells_weights(elbmf: Any) -> None:
     assert elbmf(*FIT, "--row-weights", "rows.csv", "--report").code == 0
     page = Path("result/report.html").read_text()
     assert "The fit had weights of rows, by which the wrong cells weigh 6." in page
-    assert ".fit(X, sample_weight=row_weights)" in page
+    assert ".fit(table.values, sample_weight=read_weights(" in page
     assert "is not as it was" not in page
 
 

@@ -172,7 +172,7 @@ def test_looking_in_several_folders(tmp_path, tiny):
         (
             "s.rows.tsv.gz",
             gzip.compress(b"id\tkind\na\t\xff\nb\ty\n", mtime=0),
-            r"not a table of UTF-8",
+            r"line 2: expected text in the encoding utf-8",
         ),
         ("s.rows.tsv.gz", gzip.compress(b"", mtime=0), r"is empty"),
         ("s.rows.tsv.gz", gzip.compress(b"id\n" * 99, mtime=0)[:25], r"damaged or cut off"),

@@ -262,7 +262,7 @@ def test_what_a_stream_cannot_have_is_said(method):
 
 def test_factors_of_your_own_are_no_start_of_a_stream():
     model = ELBMF(1, init=(np.ones((2, 1)), np.ones((1, 2))))
-    with pytest.raises(InputError, match="partial_fit cannot start from factors"):
+    with pytest.raises(InputError, match="partial_fit cannot start from your own factors"):
         model.partial_fit(np.eye(2))
 
 

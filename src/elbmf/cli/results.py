@@ -123,7 +123,8 @@ def read_alike(
     noted = model.info.data.options
     place = _noted_place(model, folder_of(args.result))[1]
     same = place is not None and Path(path).exists() and place.samefile(path)
-    merged = _reader(args, noted if same else _noted_turns(model, path, args, console))
+    turns = _noted_turns(model, path, args, console)
+    merged = _reader(args, noted if same else turns)
     if args.columns is None and args.drop is None:
         merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
     while True:

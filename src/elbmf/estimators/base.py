@@ -220,6 +220,7 @@ class BooleanFactorizer(
     feature_names_in_: NDArray[np.object_] = field(init=False)
     sample_names_in_: NDArray[np.object_] = field(init=False)
     binarizer_: Any = field(init=False)
+    layer_: str | None = field(init=False)
 
     @abstractmethod
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:

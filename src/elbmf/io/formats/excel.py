@@ -140,7 +140,7 @@ def _opened(path: Path) -> Iterator[Any]:
             ) from error
         except calamine.CalamineError as error:
             raise FileFormatError(
-                f"{path}: not a valid workbook, or cut off: {reason(error)}. Save or copy it again."
+                f"{path}: not a valid workbook (excel), or cut off: {reason(error)}. Save it again."
             ) from error
 
 
