@@ -140,7 +140,8 @@ def _opened(path: Path) -> Iterator[Any]:
             ) from error
         except calamine.CalamineError as error:
             raise FileFormatError(
-                f"{path}: not a valid workbook (excel), or cut off: {reason(error)}. Save it again."
+                f"{path}: not a valid workbook (excel): {reason(error)}. It may be cut off, or "
+                "another archive, such as one of the format npz. Save or copy it again."
             ) from error
 
 
