@@ -389,6 +389,18 @@ def test_components_come_in_the_order_of_what_they_save(extra_weight):
     assert (np.diff(saved) <= 0).all()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_where_memberships_may_change_they_come_in_that_order_too(seed):
+    # Overlapping tiles, so that rows have the choice of equally good memberships.
+    generator = np.random.default_rng(seed)
+    A = (generator.random((80, 6)) < 0.4) @ (generator.random((6, 40)) < 0.4)
+    model = quick(n_components=8, extra_weight=np.inf).fit(A)
+    order, saved = savings(A, model.membership_, model.components_)
+    np.testing.assert_array_equal(order, np.arange(8))
+    np.testing.assert_allclose(model.bits_saved_, saved)
+    np.testing.assert_array_equal(model.transform(A), model.membership_)
+
+
 def test_what_a_search_depends_on_is_noted(tmp_path):
     RankSearch(quick(), 2, checkpoint=tmp_path).fit(TILES.A)
     note = json.loads((tmp_path / "search.json").read_text())

@@ -449,14 +449,20 @@ class ELBMF(
         late = TUNING.beyond_time_limit * (np.inf if self.time_limit is None else self.time_limit)
         with Alarm(time.perf_counter() + late) as alarm:
             local = LocalSearch(A, self._weights(A.shape), self._threads, alarm)
-            factors = local.pack(fitted.U, fitted.V)
-            local.settle(factors)
-        settled = factors.to_arrays()
-        if not all(map(np.array_equal, settled, (fitted.U, fitted.V))):
-            bits = saved(A, *settled, self._threads, in_order=True).saved
-            if self.n_components == "auto" and bits.min() <= 0 < self.bits_saved_.min():
-                return fitted  # A number of components is not chosen for some that save nothing.
-            (fitted.U, fitted.V), self.bits_saved_ = settled, bits
+            for left in range(TUNING.turns_of_order, 0, -1):
+                factors = local.pack(fitted.U, fitted.V)
+                local.settle(factors)
+                settled = factors.to_arrays()
+                if all(map(np.array_equal, settled, (fitted.U, fitted.V))):
+                    break
+                order, bits = saved(A, *settled, self._threads, in_order=left == 1)
+                if self.n_components == "auto" and bits.min() <= 0 < self.bits_saved_.min():
+                    return fitted  # A number of components is not chosen for some that save none.
+                (fitted.U, fitted.V), self.bits_saved_ = settled, bits
+                if (np.diff(order) > 0).all():
+                    break
+                # Which of equally good memberships a row has may change with the order, too.
+                fitted = self._in_order(A, fitted, order)
         if fitted.stages:
             fitted.stages["rates" if self._has_rates else "search"] = factors.cost
         return fitted

@@ -218,6 +218,9 @@ class Tuning:
     # Turns of a descent for what must do when a callback ends a fit, and cells up to which these
     # take no time to speak of. benchmarks/quality.py
     turns_at_last: int = 12
+    # Turns of the order of components and the last word on each row, which changes what components
+    # save. Mostly two or three. benchmarks/lowest.py
+    turns_of_order: int = 8
     cells_in_no_time: int = 100_000_000
 
     # --- from rank to rank (estimators/auto_rank.py) ---
