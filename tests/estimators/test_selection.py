@@ -394,7 +394,7 @@ def test_where_memberships_may_change_they_come_in_that_order_too(seed):
     # Overlapping tiles, so that rows have the choice of equally good memberships.
     generator = np.random.default_rng(seed)
     A = (generator.random((80, 6)) < 0.4) @ (generator.random((6, 40)) < 0.4)
-    model = quick(n_components=8, extra_weight=np.inf).fit(A)
+    model = ELBMF(8, extra_weight=np.inf, effort=0.02, random_state=0).fit(A)
     order, saved = savings(A, model.membership_, model.components_)
     np.testing.assert_array_equal(order, np.arange(8))
     np.testing.assert_allclose(model.bits_saved_, saved)
