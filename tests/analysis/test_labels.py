@@ -92,6 +92,18 @@ def test_direction_and_shares_are_those_of_every_pair(case):
     assert (np.abs(found.signed_nmi) <= found.nmi).all()
 
 
+def test_labels_drawn_at_random_are_seldom_significant():
+    generator, draws = np.random.default_rng(0), 100
+    false = 0
+    for _ in range(draws):
+        U = generator.random((200, 20)) < generator.random(20)
+        found = component_labels(U, generator.integers(3, size=200))
+        best = found.best_components()
+        p = 10 ** found.log10_adjusted_p[best, np.arange(3)]
+        false += (p[best >= 0] <= 0.05).any()
+    assert false <= 0.1 * draws
+
+
 def test_an_absence_makes_no_best_component():
     # All rows but those of c are in component 0, which tells most about c; b is in none.
     labels = ["a"] * 4 + ["c"] * 4 + ["b"] * 2

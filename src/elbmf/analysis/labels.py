@@ -93,15 +93,17 @@ class ComponentLabels:
     def log10_adjusted_p(self) -> NDArray[np.float64]:
         """Logarithm of the probability that so many rows of the class are in it by chance.
 
-        The rows of a component are taken for a random draw (hypergeometric test), and the classes
-        of a component for tests of one family (Benjamini and Hochberg).
+        The rows of a component are taken for a random draw (hypergeometric test). All pairs of
+        components and classes are tests of one family (Benjamini and Hochberg), for the best
+        component of a class is chosen from all of them.
         """
         background = int(self.class_sizes.sum())
         tails = [
-            adjusted_log_p(log_upper_tail(overlap, background, self.class_sizes, drawn))
+            log_upper_tail(overlap, background, self.class_sizes, drawn)
             for overlap, drawn in zip(self.overlap, self.component_sizes, strict=True)
         ]
-        return np.reshape(tails, self.nmi.shape) / np.log(10)
+        adjusted = adjusted_log_p(np.ravel(tails))
+        return np.reshape(adjusted, self.nmi.shape) / np.log(10)
 
     def best_components(self) -> NDArray[np.int64]:
         """Return for each class the component that tells most about it, the first of equals.
