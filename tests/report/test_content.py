@@ -466,7 +466,7 @@ def test_labels_and_what_components_are_rich_in():
     p = stats.hypergeom.sf(size - 1, known, size, size)
     assert (first["name"], first["size"], first["overlap"]) == ("north", size, size)
     assert first["fold"] == pytest.approx(known / size, abs=1e-3)
-    assert first["log10_p"] == pytest.approx(np.log10(2 * p), abs=1e-3)
+    assert first["log10_p"] == pytest.approx(np.log10(6 * p), abs=1e-3)
     assert first["nmi"] == pytest.approx(1)
 
 
