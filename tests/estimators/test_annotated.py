@@ -13,7 +13,10 @@ from elbmf import ELBMF, RankSearch, loss_bound, stability
 from elbmf.analysis.labels import component_labels
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
+from elbmf.estimators.reading import matrix_of
+from elbmf.estimators.saving import saved_model
 from elbmf.io import from_anndata, model_in
+from elbmf.plots.subject import Subject
 
 pytestmark = pytest.mark.formats
 
@@ -119,9 +122,47 @@ def test_counts_are_an_error_that_names_cells_and_layers(cells):
 @pytest.mark.parametrize("layer", ["seen", "dense"])
 def test_other_genes_are_refused(cells, layer):
     model = ELBMF(2, **QUICK).fit(cells, layer=layer)
-    for other in (cells[:, ::-1], cells[:, :4]):
-        with pytest.raises(InputError, match="columns"):
-            model.transform(other)
+    with pytest.raises(InputError, match="columns"):
+        model.transform(cells[:, :4])
+    cells.var_names = [*cells.var_names[:-1], "other"]
+    with pytest.raises(InputError, match=r"Missing: 'gene11'; Unknown to the model: 'other'"):
+        model.transform(cells)
+
+
+@pytest.mark.parametrize("layer", ["seen", "dense"])
+def test_genes_in_another_order_are_known_by_name(cells, layer):
+    model = ELBMF(2, **QUICK).fit(cells, layer=layer)
+    expected, missing = model.transform(cells), np.zeros((30, 12))
+    missing[:, :3] = 1
+    without = model.transform(cells, missing)
+    turned, mask = cells[:, ::-1], missing[:, ::-1]
+    np.testing.assert_array_equal(model.transform(turned), expected)
+    np.testing.assert_array_equal(model.transform(turned, mask), without)
+    np.testing.assert_array_equal(model.transform(from_anndata(turned, layer=layer)), expected)
+    # A data frame is as scikit-learn has it.
+    frame = turned.to_df(layer)
+    with pytest.raises(ValueError, match="same order"):
+        model.transform(frame)
+
+
+@pytest.mark.parametrize("form", ["estimator", "saved"])
+def test_data_beside_a_model_is_put_in_its_order(cells, form):
+    fitted = ELBMF(2, binarize="positive", **QUICK).fit(cells)
+    model = fitted if form == "estimator" else saved_model(fitted)
+    expected, missing = Subject.of(model, cells), np.zeros((30, 12))
+    missing[0] = 1
+    turned = cells[::-1, ::-1]
+    for data in (turned, from_anndata(turned), turned.to_df()):
+        found = Subject.of(model, data)
+        assert found.row_names == expected.row_names
+        assert (found.A.to_csr() != expected.A.to_csr()).nnz == 0
+        found, known = matrix_of(model, data, missing[::-1]), matrix_of(model, cells, missing)
+        assert (found.to_csr() != known.to_csr()).nnz == 0
+        assert (found.missing.to_csr() != known.missing.to_csr()).nnz == 0
+    assert fitted.components_frame(turned).equals(fitted.components_frame(cells))
+    cells.obs_names = [*cells.obs_names[:-1], "other"]
+    with pytest.raises(InputError, match="Unknown to the model: 'other'"):
+        Subject.of(model, cells)
 
 
 def test_a_saved_model_knows_the_layer(cells, tmp_path):

@@ -37,7 +37,7 @@ from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import is_frame, plain_cells, with_numbers
-from elbmf.io.matching import check_same_lines
+from elbmf.io.matching import in_order, line_order
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
@@ -548,12 +548,13 @@ class BooleanFactorizer(
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or AnnData, of shape (n_samples, n_features)
-            As for `fit`.
+            As for `fit`. The columns of an AnnData or `elbmf.io.LabelledMatrix` may come in any
+            order, if those of the fit have names, too.
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             As for `fit`.
         feature_weight : array-like of length n_features, optional
-            What each column weighs in the loss of a row, as for `fit`; 1 by default, whatever it
-            was in the fit.
+            What each column of the fit weighs in the loss of a row; 1 by default, whatever it was
+            in the fit.
 
         Returns
         -------
@@ -651,6 +652,8 @@ class BooleanFactorizer(
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
         given = X
         X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
+        if isinstance(X, NamedValues) and not reset:
+            X, missing = self._with_own_columns(X, missing)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -673,6 +676,22 @@ class BooleanFactorizer(
                 hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
 
+    def _with_own_columns(self, X: NamedValues, missing: Any) -> tuple[NamedValues, Any]:
+        """Put columns in the order of the fit, by their names; raise where they are others."""
+        theirs, own = X.column_names, getattr(self, "feature_names_in_", None)
+        if theirs is None or own is None:
+            return X, missing
+        names = [str(name) for name in own]
+        try:
+            order = line_order("columns", (len(theirs), theirs), (len(names), names))
+        except InputError as error:
+            raise InputError("The data: ", *error.parts) from None
+        if order is None:
+            return X, missing
+        if missing is not None:
+            missing = in_order(BooleanMatrix.mask(missing).to_csr(), None, order)
+        return NamedValues(in_order(X.values, None, order), X.row_names, names), missing
+
     def _validated(self, X: Any, reset: bool) -> Any:
         """Return input as scikit-learn wants it, with names, shape and numbers checked."""
         rules: dict[str, Any] = {
@@ -685,13 +704,9 @@ class BooleanFactorizer(
             return self._validated_frame(with_numbers(X), reset, rules)
         if not isinstance(X, NamedValues):
             return validate_data(self, X, reset=reset, **rules)
-        theirs, own = X.column_names, None if reset else getattr(self, "feature_names_in_", None)
-        if theirs is not None and own is not None:
-            try:
-                check_same_lines("columns", (len(theirs), theirs), (len(own), own.tolist()))
-            except InputError as error:
-                raise InputError("The data: ", *error.parts) from None
-            return check_array(X.values, estimator=self, **rules)
+        theirs = X.column_names
+        if theirs is not None and not reset and hasattr(self, "feature_names_in_"):
+            return check_array(X.values, estimator=self, **rules)  # They are looked at already.
         checked = validate_data(self, X.values, reset=reset, **rules)
         if reset and theirs is not None:
             self.feature_names_in_ = np.array(theirs, dtype=object)

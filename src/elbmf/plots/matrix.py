@@ -84,7 +84,8 @@ def reordered_matrix(
     model : fitted estimator, SavedModel or (U, V)
         The factorization.
     A : matrix of shape (n, m), optional
-        The data; without it, only the reconstruction can be drawn.
+        The data; without it, only the reconstruction can be drawn. Where model and data have names,
+        its rows and columns may come in any order.
     what : {"data", "reconstruction", "errors"}, default="data"
         Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
         blue, covered zeros in orange, what is right in grey. Missing cells are sand-coloured.

@@ -13,7 +13,7 @@ from elbmf.analysis.labels import label_codes
 from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
-from elbmf.estimators.reading import matrix_of
+from elbmf.estimators.reading import matrix_of, names_of_model
 from elbmf.io import SavedModel
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -54,10 +54,10 @@ class Subject:
         """
         U, V = _factors_of(model)
         U, V = boolean_factors(U, V)
-        noted = getattr(model, "column_names", getattr(model, "feature_names_in_", None))
-        of_rows, of_columns = names_of(A)
-        rows = (row_names, getattr(model, "row_names", None), of_rows)
-        columns = (column_names, noted, of_columns)
+        # Data with the names of a model is in its order by now.
+        rows, columns = zip(
+            (row_names, column_names), names_of_model(model), names_of(A), strict=True
+        )
         matrix = None if A is None else matrix_of(model, A)
         if matrix is not None:
             boolean_factors(U, V, matrix.shape)

@@ -42,7 +42,8 @@ def write_report(
         As `elbmf.io.load_model` returns it, or a fitted estimator.
     A : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
         What it was fitted to. Without it, the page shows the components, but not where they err.
-        The names of a data frame are shown.
+        The names of a data frame are shown; where the model has names, too, rows and columns may
+        come in any order.
     labels : sequence or KnownLabels, optional
         What is known of each row, to be compared with the components: text or numbers; None, NaN
         and empty text stand for what is not known.
