@@ -76,6 +76,8 @@ def test_names_of_a_frame_are_shown(tiles, written):
     assert said["summary"]["method"] == "GreConD"
     saved = saved_model(model, BooleanMatrix.from_array(tiles), list(frame.index))
     assert written(saved, frame)["rows"] == said["rows"]
+    by_name = labels.set_axis(frame.index)[::-1]
+    assert written(model, frame, labels=by_name)["labels"] == said["labels"]
     for each in (saved, model):
         turned = written(each, frame.iloc[::-1, ::-1])
         assert turned["rows"] == said["rows"]

@@ -99,8 +99,9 @@ def reordered_matrix(
     row_labels, column_labels : sequence, optional
         One label for each row or column of the matrix, also for those that are not drawn. They are
         a strip of colours beside it, one for each of the eight most frequent; None, NaN and the
-        empty string stand for an unknown label. Among lines in the same components, those of the
-        same label are next to each other. A bin of several has the label of most of them.
+        empty string stand for an unknown label. A column of a data frame is matched by its index
+        where lines have names, all else by position. Among lines in the same components, those of
+        the same label are next to each other. A bin of several has the label of most of them.
     n_jobs : int, optional
         Threads. All cores by default.
     ax : Axes, optional
@@ -184,9 +185,8 @@ def factorization(
 
 def _strips(subject: Subject, rows: Any, columns: Any) -> list[Strip]:
     """Return the strips that are asked for."""
-    n, m = subject.shape
-    wanted = [] if rows is None else [Strip.of(rows, n, "rows")]
-    return wanted if columns is None else [*wanted, Strip.of(columns, m, "columns")]
+    wanted = [] if rows is None else [Strip.of(subject, rows, "rows")]
+    return wanted if columns is None else [*wanted, Strip.of(subject, columns, "columns")]
 
 
 def _of_all(shown: int, total: int, noun: str) -> list[str]:

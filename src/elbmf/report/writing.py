@@ -46,7 +46,8 @@ def write_report(
         come in any order.
     labels : sequence or KnownLabels, optional
         What is known of each row, to be compared with the components: text or numbers; None, NaN
-        and empty text stand for what is not known.
+        and empty text stand for what is not known. A column of a data frame is matched by its
+        index where rows have names, all else by position.
     sets : sequence of NamedSet or KnownSets, optional
         Known sets of columns, e.g. from `elbmf.io.read_gmt`, to find in the components.
     title : str, optional
