@@ -34,6 +34,7 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
+from elbmf.estimators.shown import ShowsFound
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import is_frame, plain_cells, with_numbers
@@ -85,7 +86,12 @@ def estimator(cls: type[T]) -> type[T]:
 
 @estimator
 class BooleanFactorizer(
-    BiclusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator
+    BiclusterMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    Watched,
+    ShowsFound,
+    BaseEstimator,
 ):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
@@ -464,22 +470,12 @@ class BooleanFactorizer(
 
         return members_frame(self, side, X, missing)
 
-    def _repr_html_inner(self) -> str:
-        return self._with_found(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._with_found(bundle["text/html"])
-        return bundle
-
-    def _with_found(self, parameters: str) -> str:
-        """Put what was found above what a notebook shows of the parameters, once there is any."""
+    def _found_html(self) -> str:
         if not hasattr(self, "membership_"):
-            return parameters
+            return ""
         from elbmf.estimators.found import html
 
-        return html(self, parameters)
+        return html(self)
 
     def _joined(
         self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix
@@ -635,7 +631,9 @@ class BooleanFactorizer(
     @property
     def _rank(self) -> int:
         """Number of components to find."""
-        assert isinstance(self.n_components, int | np.integer)
+        if not isinstance(self.n_components, int | np.integer):
+            # As what is not there: whoever lists what an estimator has, looks at this, too.
+            raise AttributeError("n_components is not known before it is chosen.")
         return int(self.n_components)
 
     @property
