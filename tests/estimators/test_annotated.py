@@ -106,8 +106,14 @@ def test_searches_bounds_and_stability_take_one(cells):
 
 
 def test_counts_are_an_error_that_names_cells_and_layers(cells):
-    with pytest.raises(InputError, match=r"row 'cell0', column 'gene0'.*binarize=.*seen, dense"):
+    with pytest.raises(
+        InputError, match=r"row 'cell0'.*binarize=.*fit\(adata, layer=NAME\); it has seen, dense"
+    ):
         ELBMF(2).fit(cells)
+    model = ELBMF(2, **QUICK).fit(SEEN)
+    with pytest.raises(InputError, match=r"This is X, as in the fit\.") as told:
+        model.transform(cells)
+    assert "layer=" not in str(told.value)
     with pytest.raises(InputError, match=r"no layer 'bin'.*seen, dense"):
         ELBMF(2).fit(cells, layer="bin")
     with pytest.raises(InputError, match="layer='seen' is for an AnnData"):
@@ -268,12 +274,13 @@ def test_labels_with_gaps_are_columns_of_a_data_frame(cells, kind):
 
 
 @pytest.mark.parametrize("name", elbmf.pl.__all__)
-def test_pictures_are_those_of_plots(cells, name):
+def test_pictures_are_those_of_plots(cells, name, tmp_path):
     pytest.importorskip("matplotlib")
     elbmf.tl.factorize(cells, 2, layer="seen", key_added="two", **QUICK)
-    drawn = getattr(elbmf.pl, name)(
-        cells, **({"color": "kind"} if name == "nmi" else {}), key="two"
-    )
+    path = tmp_path / "sets.gmt"
+    path.write_text("first\tof them\tgene0\tgene1\tgene2\n")
+    more = {"nmi": {"color": "kind"}, "enrichment": {"sets": path}}
+    drawn = getattr(elbmf.pl, name)(cells, **more.get(name, {}), key="two")
     assert elbmf.plots.figure_of(drawn).axes
 
 
@@ -284,5 +291,37 @@ def test_pictures_take_colours_and_options(cells):
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert {"B", "T"} <= set(texts)
     assert len(elbmf.pl.columns(cells, components=[1])) == 1
+    data, _, _ = elbmf.pl.factorization(cells, color="kind")
+    assert "rows strip" in [ax.get_gid() for ax in data.child_axes]
+    assert elbmf.pl.data(cells, color="kind").child_axes
     with pytest.raises(InputError, match=r"no column 'type'\. It has 'kind'"):
         elbmf.pl.row_map(cells, color="type")
+
+
+def test_pictures_of_what_the_data_is_no_longer_are_warned_of(cells):
+    pytest.importorskip("matplotlib")
+    cells.X = SEEN.copy()
+    elbmf.tl.factorize(cells, 2, **QUICK)
+    elbmf.pl.data(cells)
+    elbmf.pl.data(cells[:20])
+    cells.X = 1 - SEEN
+    ones = int(SEEN.sum())
+    with pytest.warns(UserWarning, match=f"X has {360 - ones} ones, but had {ones} when"):
+        elbmf.pl.factorization(cells)
+
+
+@pytest.mark.parametrize("key", ["elbmf", "two"])
+def test_what_is_kept_beside_a_matrix_is_a_fit_again(cells, key, tmp_path):
+    how = {"binarize": "log1p:zscore:0.5", **QUICK}
+    elbmf.tl.factorize(cells, 2, key_added=key, **how)
+    fitted, model = ELBMF(2, **how).fit(cells), elbmf.load(cells, key=key)
+    assert model.components_frame(cells[::-1]).equals(fitted.components_frame(cells))
+    assert (model.transform(cells[:5, ::-1]) == fitted.transform(cells[:5])).all()
+    assert "<b>ELBMF</b>: 2 components" in model._repr_html_()
+    model.save(tmp_path / "result")
+    assert elbmf.load(tmp_path / "result").reconstruction_err_ == fitted.reconstruction_err_
+    assert repr(model_in(cells, key)) == "<SavedModel of 30×12 cells, 2 components, elbmf>"
+    with pytest.raises(InputError, match=r"selection, 9 rows × 12 columns, of .* 30 × 12"):
+        elbmf.load(cells[:9], key=key)
+    with pytest.raises(InputError, match="no factorization 'three'"):
+        elbmf.load(cells, key="three")

@@ -671,7 +671,9 @@ class BooleanFactorizer(
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
+                hint = ""
+                if isinstance(error, NotBooleanError) and is_annotated(given):
+                    hint = _layers_hint(given, None if reset else self)
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
 
     def _with_own_columns(self, X: NamedValues, missing: Any) -> tuple[NamedValues, Any]:
@@ -732,7 +734,10 @@ class BooleanFactorizer(
         return tags
 
 
-def _layers_hint(X: Any) -> str:
-    """Say that an AnnData has layers, one of which may have zeros and ones."""
-    layers = layers_of(X) if is_annotated(X) else []
-    return f" Or read another layer with layer=NAME; it has {', '.join(layers)}." if layers else ""
+def _layers_hint(adata: Any, fitted: BooleanFactorizer | None) -> str:
+    """Say that an AnnData has layers, one of which may have zeros and ones; or which is read."""
+    if fitted is not None:
+        layer = getattr(fitted, "layer_", None)
+        return f" This is {'X' if layer is None else f'the layer {layer!r}'}, as in the fit."
+    layers = ", ".join(layers_of(adata))
+    return f" Or read another layer: fit(adata, layer=NAME); it has {layers}." if layers else ""
