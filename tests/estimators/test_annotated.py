@@ -15,7 +15,7 @@ from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 from elbmf.estimators.reading import matrix_of
 from elbmf.estimators.saving import saved_model
-from elbmf.io import from_anndata, model_in
+from elbmf.io import LabelledMatrix, from_anndata, model_in, read, write
 from elbmf.plots.subject import Subject
 
 pytestmark = pytest.mark.formats
@@ -98,6 +98,10 @@ def test_frames_tell_genes_and_shares(cells):
 
 def test_searches_bounds_and_stability_take_one(cells):
     search = RankSearch(ELBMF(**QUICK), 2).fit(cells, layer="seen")
+    of_cells, of_turned = (
+        component_labels(search, each.obs["kind"]) for each in (cells, cells[::-1])
+    )
+    assert (of_cells.overlap == of_turned.overlap).all()
     assert search.score(cells) == search.score(from_anndata(cells, layer="seen"))
     found = loss_bound(from_anndata(cells, layer="seen"), 1, time_limit=2, random_state=0)
     assert found.at_least == loss_bound(SEEN, 1, time_limit=2, random_state=0).at_least
@@ -136,7 +140,7 @@ def test_other_genes_are_refused(cells, layer):
 
 
 @pytest.mark.parametrize("layer", ["seen", "dense"])
-def test_genes_in_another_order_are_known_by_name(cells, layer):
+def test_genes_in_another_order_are_known_by_name(cells, layer, tmp_path):
     model = ELBMF(2, **QUICK).fit(cells, layer=layer)
     expected, missing = model.transform(cells), np.zeros((30, 12))
     missing[:, :3] = 1
@@ -145,6 +149,9 @@ def test_genes_in_another_order_are_known_by_name(cells, layer):
     np.testing.assert_array_equal(model.transform(turned), expected)
     np.testing.assert_array_equal(model.transform(turned, mask), without)
     np.testing.assert_array_equal(model.transform(from_anndata(turned, layer=layer)), expected)
+    path = tmp_path / "turned.matrix"
+    write(path, LabelledMatrix(SEEN[:, ::-1], list(cells.obs_names), list(turned.var_names)))
+    np.testing.assert_array_equal(model.transform(read(path)), expected)
     # A data frame is as scikit-learn has it.
     frame = turned.to_df(layer)
     with pytest.raises(ValueError, match="same order"):
@@ -294,6 +301,8 @@ def test_pictures_take_colours_and_options(cells):
     data, _, _ = elbmf.pl.factorization(cells, color="kind")
     assert "rows strip" in [ax.get_gid() for ax in data.child_axes]
     assert elbmf.pl.data(cells, color="kind").child_axes
+    with pytest.raises(InputError, match=r"color must be the name of one column.*\['kind'\]"):
+        elbmf.pl.data(cells, color=["kind"])
     with pytest.raises(InputError, match=r"no column 'type'\. It has 'kind'"):
         elbmf.pl.row_map(cells, color="type")
 

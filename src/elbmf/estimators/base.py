@@ -37,6 +37,7 @@ from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.shown import ShowsFound
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
+from elbmf.io.formats.matrix_folder import FolderTable
 from elbmf.io.frames import is_frame, plain_cells, with_numbers
 from elbmf.io.matching import in_order, line_order
 from elbmf.io.model_info import ModelInfo
@@ -650,8 +651,8 @@ class BooleanFactorizer(
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
         given = X
         X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
-        if isinstance(X, NamedValues) and not reset:
-            X, missing = self._with_own_columns(X, missing)
+        if not reset and (isinstance(X, NamedValues) or isinstance(given, FolderTable)):
+            X, missing = self._with_own_columns(given, X, missing)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -676,21 +677,23 @@ class BooleanFactorizer(
                     hint = _layers_hint(given, None if reset else self)
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
 
-    def _with_own_columns(self, X: NamedValues, missing: Any) -> tuple[NamedValues, Any]:
+    def _with_own_columns(self, given: Any, X: Any, missing: Any) -> tuple[Any, Any]:
         """Put columns in the order of the fit, by their names; raise where they are others."""
-        theirs, own = X.column_names, getattr(self, "feature_names_in_", None)
-        if theirs is None or own is None:
+        rows, theirs = names_of(given)
+        if theirs is None or not hasattr(self, "feature_names_in_"):
             return X, missing
-        names = [str(name) for name in own]
+        own = [str(name) for name in self.feature_names_in_]
         try:
-            order = line_order("columns", (len(theirs), theirs), (len(names), names))
+            order = line_order("columns", (len(theirs), theirs), (len(own), own))
         except InputError as error:
             raise InputError("The data: ", *error.parts) from None
         if order is None:
             return X, missing
         if missing is not None:
             missing = in_order(BooleanMatrix.mask(missing).to_csr(), None, order)
-        return NamedValues(in_order(X.values, None, order), X.row_names, names), missing
+        # What is in a folder is in one order, and is taken into memory for another.
+        values = given.values if isinstance(given, FolderTable) else X.values
+        return NamedValues(in_order(values, None, order), rows, own), missing
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Return input as scikit-learn wants it, with names, shape and numbers checked."""

@@ -220,6 +220,7 @@ default="mdl"
         method._validate_params()
         method._note_layer(X, layer)
         A = read = method._read(X, missing, reset=True)
+        method._name_rows(names_of(X)[0])
         lines = method._line_weights(read, *line_weights)
         if lines is not None:
             if self.stability is not None:

@@ -44,8 +44,7 @@ def matrix_of(model: Any, data: Any, missing: Any = None) -> BooleanMatrix:
         with warnings.catch_warnings():
             # An array is looked at as the rows of the fit were: it is the array of their frame.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            A = model._read(data, None, reset=False)
-        return A if missing is None else BooleanMatrix.from_array(A, missing=missing)
+            return model._read(data, missing, reset=False)
     if not isinstance(model, SavedModel):
         values = named_values(data)
         return BooleanMatrix.from_array(

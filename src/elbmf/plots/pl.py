@@ -163,6 +163,8 @@ def trace(adata: Any, *, key: str = KEY, **options: Any) -> tuple[Axes, ...]:
 
 
 def _column(adata: Any, name: str) -> Any:
+    if not isinstance(name, str):
+        raise InputError(f"color must be the name of one column of obs; got {name!r:.60}.")
     if name not in adata.obs:
         raise InputError(
             f"obs has no column {name!r}. It has {', '.join(map(repr, adata.obs)) or 'none'}."
