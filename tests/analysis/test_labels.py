@@ -1,6 +1,7 @@
 """Components against labels, with scikit-learn's function on each pair as the slow twin."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +16,11 @@ from elbmf.analysis.labels import (
     component_labels,
     is_known,
     label_codes,
+    labels_in_order,
 )
 from elbmf.errors import InputError
 from elbmf.estimators.saving import saved_model
+from elbmf.io import SavedModel
 from strategies import boolean_arrays
 
 
@@ -174,6 +177,44 @@ def test_numbers_and_not_a_number():
 def test_labels_that_do_not_fit(labels, message):
     with pytest.raises(InputError, match=message):
         component_labels([[1], [0]], labels)
+
+
+NAMES = ["x", "y", "z"]
+BY_NAME = pd.Series(["b", "c", "a"], ["y", "z", "x"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (BY_NAME, ["a", "b", "c"]),
+        (BY_NAME.astype("category").drop("y"), ["a", None, "c"]),
+        (pd.concat([BY_NAME, pd.Series(["d"], ["other"])]), ["a", "b", "c"]),
+        (BY_NAME.reset_index(drop=True), ["b", "c", "a"]),
+        (BY_NAME.tolist(), ["b", "c", "a"]),
+        (BY_NAME.to_numpy(), ["b", "c", "a"]),
+    ],
+)
+def test_labels_with_an_index_are_matched_by_name(labels, expected):
+    assert labels_in_order(labels, 3, NAMES) == expected
+    model = SavedModel(np.eye(3), np.eye(3), NAMES)
+    overlap = component_labels(model, expected).overlap
+    np.testing.assert_array_equal(component_labels(model, labels).overlap, overlap)
+    if len(labels) == 3:
+        assert labels_in_order(labels, 3) == list(labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (BY_NAME.set_axis([4, 5, 6]), "rows are called 'x', 'y', 'z'; .* has '4', '5', '6'"),
+        (pd.Series(["a"] * 4, [*"xyzx"]), "has 'x' more than once"),
+        (pd.Series(["a"] * 4), "one for each of the 3 rows; got 4"),
+        ("kind", r"got the text 'kind'.*adata.obs\['kind'\]"),
+    ],
+)
+def test_labels_of_other_rows(labels, message):
+    with pytest.raises(InputError, match=message):
+        labels_in_order(labels, 3, NAMES)
 
 
 def test_clusters_that_do_not_fit():

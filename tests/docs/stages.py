@@ -9,7 +9,7 @@ import numpy as np
 from pages import ROOT
 from running import Stage
 from scipy import sparse
-from stories import cells, permissions, ratings
+from stories import permissions, ratings
 
 from elbmf import estimators
 from elbmf.cli import main
@@ -184,7 +184,7 @@ STAGES = {
     ),
     "docs/scikit-learn.md": Stage(),
     "docs/start.md": Stage(shoppers),
-    "docs/guides/biology.md": Stage(cells),
+    "docs/guides/biology.md": Stage(),
     "docs/guides/recommender.md": Stage(ratings),
     "docs/guides/access-control.md": Stage(permissions),
     "docs/guides/fewest-roles.md": Stage(

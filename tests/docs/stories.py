@@ -1,21 +1,8 @@
-"""The made-up data that the guides tell of: cells and genes, users and films, people and rights."""
+"""The made-up data that the guides tell of: users and films, people and rights."""
 
 import random
 from pathlib import Path
 
-import numpy as np
-
-_KINDS = {
-    "T": "CD3D CD3E TRAC IL7R CD2",
-    "B": "CD79A CD79B MS4A1 CD19 BANK1",
-    "monocyte": "LYZ CD14 S100A8 S100A9 VCAN",
-}
-_SETS = {
-    "T_CELL_RECEPTOR": "CD3D CD3E TRAC CD2",
-    "B_CELL_RECEPTOR": "CD79A CD79B CD19 BANK1",
-    "ANTIMICROBIAL": "LYZ S100A8 S100A9",
-    "UNRELATED": "gene1 gene2 CD14 IL7R",
-}
 _SHELVES = {
     "space": "Alien Solaris Gravity Moon Arrival Contact",
     "heist": "Heat Rififi Ronin Drive Thief Topkapi",
@@ -33,30 +20,6 @@ _PEOPLE = {
     "admin": (3, "staff engineer admin"),
     "assistant": (5, "staff"),
 }
-
-
-def cells(stack):
-    """Write counts of 30 genes in 90 cells of three kinds, their kinds, and sets of genes."""
-    import anndata
-    import pandas
-
-    genes = [gene for kind in _KINDS.values() for gene in kind.split()]
-    genes += [f"gene{number}" for number in range(1, 16)]
-    kinds = [kind for kind in _KINDS for _ in range(30)]
-    mean = np.full((90, len(genes)), 0.05)
-    for row, kind in enumerate(kinds):
-        mean[row, [genes.index(gene) for gene in _KINDS[kind].split()]] = 2.5
-    counts = np.random.default_rng(0).poisson(mean).astype(np.float32)
-    names = [f"cell{number}" for number in range(1, 91)]
-    data = anndata.AnnData(
-        counts,
-        obs=pandas.DataFrame({"kind": kinds}, index=names),
-        var=pandas.DataFrame(index=genes),
-    )
-    data.write_h5ad("counts.h5ad")
-    data.obs.to_csv("cells.tsv", sep="\t", index_label="id")
-    lines = ["\t".join([name, "", *members.split()]) for name, members in _SETS.items()]
-    Path("pathways.gmt").write_text("\n".join(lines) + "\n")
 
 
 def ratings(stack):

@@ -109,6 +109,8 @@ def test_pyplot_is_not_needed_and_shows_nothing_again(shown):
 
 def test_models_frames_and_reports_are_pages(shown):
     assert "wrong cells" in shown["model"][0]["text/html"]
+    assert "chosen by" in shown["search"][0]["text/html"]
+    assert "recurrence" in shown["sure"][0]["text/html"]
     (report,) = _cells("write_report")
     page = shown[report][0]["text/html"]
     assert '<a href="shopping.html"' in page

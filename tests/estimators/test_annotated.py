@@ -13,7 +13,10 @@ from elbmf import ELBMF, RankSearch, loss_bound, stability
 from elbmf.analysis.labels import component_labels
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
-from elbmf.io import from_anndata, model_in
+from elbmf.estimators.reading import matrix_of
+from elbmf.estimators.saving import saved_model
+from elbmf.io import LabelledMatrix, from_anndata, model_in, read, write
+from elbmf.plots.subject import Subject
 
 pytestmark = pytest.mark.formats
 
@@ -95,6 +98,10 @@ def test_frames_tell_genes_and_shares(cells):
 
 def test_searches_bounds_and_stability_take_one(cells):
     search = RankSearch(ELBMF(**QUICK), 2).fit(cells, layer="seen")
+    of_cells, of_turned = (
+        component_labels(search, each.obs["kind"]) for each in (cells, cells[::-1])
+    )
+    assert (of_cells.overlap == of_turned.overlap).all()
     assert search.score(cells) == search.score(from_anndata(cells, layer="seen"))
     found = loss_bound(from_anndata(cells, layer="seen"), 1, time_limit=2, random_state=0)
     assert found.at_least == loss_bound(SEEN, 1, time_limit=2, random_state=0).at_least
@@ -103,8 +110,14 @@ def test_searches_bounds_and_stability_take_one(cells):
 
 
 def test_counts_are_an_error_that_names_cells_and_layers(cells):
-    with pytest.raises(InputError, match=r"row 'cell0', column 'gene0'.*binarize=.*seen, dense"):
+    with pytest.raises(
+        InputError, match=r"row 'cell0'.*binarize=.*fit\(adata, layer=NAME\); it has seen, dense"
+    ):
         ELBMF(2).fit(cells)
+    model = ELBMF(2, **QUICK).fit(SEEN)
+    with pytest.raises(InputError, match=r"This is X, as in the fit\.") as told:
+        model.transform(cells)
+    assert "layer=" not in str(told.value)
     with pytest.raises(InputError, match=r"no layer 'bin'.*seen, dense"):
         ELBMF(2).fit(cells, layer="bin")
     with pytest.raises(InputError, match="layer='seen' is for an AnnData"):
@@ -119,9 +132,50 @@ def test_counts_are_an_error_that_names_cells_and_layers(cells):
 @pytest.mark.parametrize("layer", ["seen", "dense"])
 def test_other_genes_are_refused(cells, layer):
     model = ELBMF(2, **QUICK).fit(cells, layer=layer)
-    for other in (cells[:, ::-1], cells[:, :4]):
-        with pytest.raises(InputError, match="columns"):
-            model.transform(other)
+    with pytest.raises(InputError, match="columns"):
+        model.transform(cells[:, :4])
+    cells.var_names = [*cells.var_names[:-1], "other"]
+    with pytest.raises(InputError, match=r"Missing: 'gene11'; Unknown to the model: 'other'"):
+        model.transform(cells)
+
+
+@pytest.mark.parametrize("layer", ["seen", "dense"])
+def test_genes_in_another_order_are_known_by_name(cells, layer, tmp_path):
+    model = ELBMF(2, **QUICK).fit(cells, layer=layer)
+    expected, missing = model.transform(cells), np.zeros((30, 12))
+    missing[:, :3] = 1
+    without = model.transform(cells, missing)
+    turned, mask = cells[:, ::-1], missing[:, ::-1]
+    np.testing.assert_array_equal(model.transform(turned), expected)
+    np.testing.assert_array_equal(model.transform(turned, mask), without)
+    np.testing.assert_array_equal(model.transform(from_anndata(turned, layer=layer)), expected)
+    path = tmp_path / "turned.matrix"
+    write(path, LabelledMatrix(SEEN[:, ::-1], list(cells.obs_names), list(turned.var_names)))
+    np.testing.assert_array_equal(model.transform(read(path)), expected)
+    # A data frame is as scikit-learn has it.
+    frame = turned.to_df(layer)
+    with pytest.raises(ValueError, match="same order"):
+        model.transform(frame)
+
+
+@pytest.mark.parametrize("form", ["estimator", "saved"])
+def test_data_beside_a_model_is_put_in_its_order(cells, form):
+    fitted = ELBMF(2, binarize="positive", **QUICK).fit(cells)
+    model = fitted if form == "estimator" else saved_model(fitted)
+    expected, missing = Subject.of(model, cells), np.zeros((30, 12))
+    missing[0] = 1
+    turned = cells[::-1, ::-1]
+    for data in (turned, from_anndata(turned), turned.to_df()):
+        found = Subject.of(model, data)
+        assert found.row_names == expected.row_names
+        assert (found.A.to_csr() != expected.A.to_csr()).nnz == 0
+        found, known = matrix_of(model, data, missing[::-1]), matrix_of(model, cells, missing)
+        assert (found.to_csr() != known.to_csr()).nnz == 0
+        assert (found.missing.to_csr() != known.missing.to_csr()).nnz == 0
+    assert fitted.components_frame(turned).equals(fitted.components_frame(cells))
+    cells.obs_names = [*cells.obs_names[:-1], "other"]
+    with pytest.raises(InputError, match="Unknown to the model: 'other'"):
+        Subject.of(model, cells)
 
 
 def test_a_saved_model_knows_the_layer(cells, tmp_path):
@@ -227,12 +281,13 @@ def test_labels_with_gaps_are_columns_of_a_data_frame(cells, kind):
 
 
 @pytest.mark.parametrize("name", elbmf.pl.__all__)
-def test_pictures_are_those_of_plots(cells, name):
+def test_pictures_are_those_of_plots(cells, name, tmp_path):
     pytest.importorskip("matplotlib")
     elbmf.tl.factorize(cells, 2, layer="seen", key_added="two", **QUICK)
-    drawn = getattr(elbmf.pl, name)(
-        cells, **({"color": "kind"} if name == "nmi" else {}), key="two"
-    )
+    path = tmp_path / "sets.gmt"
+    path.write_text("first\tof them\tgene0\tgene1\tgene2\n")
+    more = {"nmi": {"color": "kind"}, "enrichment": {"sets": path}}
+    drawn = getattr(elbmf.pl, name)(cells, **more.get(name, {}), key="two")
     assert elbmf.plots.figure_of(drawn).axes
 
 
@@ -243,5 +298,39 @@ def test_pictures_take_colours_and_options(cells):
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert {"B", "T"} <= set(texts)
     assert len(elbmf.pl.columns(cells, components=[1])) == 1
+    data, _, _ = elbmf.pl.factorization(cells, color="kind")
+    assert "rows strip" in [ax.get_gid() for ax in data.child_axes]
+    assert elbmf.pl.data(cells, color="kind").child_axes
+    with pytest.raises(InputError, match=r"color must be the name of one column.*\['kind'\]"):
+        elbmf.pl.data(cells, color=["kind"])
     with pytest.raises(InputError, match=r"no column 'type'\. It has 'kind'"):
         elbmf.pl.row_map(cells, color="type")
+
+
+def test_pictures_of_what_the_data_is_no_longer_are_warned_of(cells):
+    pytest.importorskip("matplotlib")
+    cells.X = SEEN.copy()
+    elbmf.tl.factorize(cells, 2, **QUICK)
+    elbmf.pl.data(cells)
+    elbmf.pl.data(cells[:20])
+    cells.X = 1 - SEEN
+    ones = int(SEEN.sum())
+    with pytest.warns(UserWarning, match=f"X has {360 - ones} ones, but had {ones} when"):
+        elbmf.pl.factorization(cells)
+
+
+@pytest.mark.parametrize("key", ["elbmf", "two"])
+def test_what_is_kept_beside_a_matrix_is_a_fit_again(cells, key, tmp_path):
+    how = {"binarize": "log1p:zscore:0.5", **QUICK}
+    elbmf.tl.factorize(cells, 2, key_added=key, **how)
+    fitted, model = ELBMF(2, **how).fit(cells), elbmf.load(cells, key=key)
+    assert model.components_frame(cells[::-1]).equals(fitted.components_frame(cells))
+    assert (model.transform(cells[:5, ::-1]) == fitted.transform(cells[:5])).all()
+    assert "<b>ELBMF</b>: 2 components" in model._repr_html_()
+    model.save(tmp_path / "result")
+    assert elbmf.load(tmp_path / "result").reconstruction_err_ == fitted.reconstruction_err_
+    assert repr(model_in(cells, key)) == "<SavedModel of 30×12 cells, 2 components, elbmf>"
+    with pytest.raises(InputError, match=r"selection, 9 rows × 12 columns, of .* 30 × 12"):
+        elbmf.load(cells[:9], key=key)
+    with pytest.raises(InputError, match="no factorization 'three'"):
+        elbmf.load(cells, key="three")

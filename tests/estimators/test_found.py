@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elbmf
-from elbmf import ELBMF, GreConD, Sofa
+from elbmf import ELBMF, GreConD, RankSearch, Sofa, stability
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, method
 
@@ -215,3 +215,42 @@ def test_a_notebook_shows_few_of_many_and_says_so() -> None:
     model = GreConD(40).fit(X)
     page = model._repr_html_()
     assert "15 more components: components_frame()" in page
+
+
+def test_a_search_over_ranks_shows_its_table_and_its_choice() -> None:
+    X = _planted()
+    search = RankSearch(ELBMF(extra_weight="auto", **QUICK), 4)
+    assert "<table>" not in search._repr_html_()
+    page = search.fit(X)._repr_mimebundle_()["text/html"]
+    assert f"{search.n_components_} components of ELBMF" in page
+    chosen = next(row for row in page.split("<tr>") if "mdl" in row)
+    assert f"<b>{search.n_components_}</b>" in chosen
+    lines = page.partition("<details>")[0].split("<tr>")
+    assert len(lines) == 2 + len(search.table_["rank"])
+    search.table_ |= {name: np.resize(each, 100) for name, each in search.table_.items()}
+    search.table_["rank"], search.n_components_ = np.arange(100), 90
+    page = search._repr_html_()
+    assert "<b>90</b>" in page
+    assert "and 75 more ranks" in page
+
+
+def test_stability_shows_which_components_return() -> None:
+    model = ELBMF(2, extra_weight="auto", **QUICK)
+    found = stability(_planted(), model, runs=2, random_state=0)
+    frame = found.components_frame()
+    assert frame["recurrence"].tolist() == found.recurrence_.tolist()
+    assert frame["found_in"].tolist() == found.found_in_.tolist()
+    assert frame["rows"].tolist() == found.reference_.membership_.sum(axis=0).tolist()
+    assert frame["column_names"][0]
+    page = found._repr_html_()
+    assert f"stability {found.stability_:.2f} in 2 runs of rows:0.5" in page
+    for component in range(2):
+        assert f"{found.recurrence_[component]:.2f}" in page
+        assert ", ".join(frame["column_names"][component]) in page
+
+
+@pytest.mark.parametrize("parameters", [{"n_components": "auto"}, {"extra_weight": "auto"}])
+def test_what_is_not_chosen_yet_is_not_listed(parameters: dict[str, Any]) -> None:
+    model = ELBMF(**parameters)
+    assert "fit" in dir(model)
+    assert "<table>" not in model._repr_html_().partition("<details")[0]

@@ -309,7 +309,7 @@ def test_what_weighted_lines_cost_outlives_another_save(tmp_path):
 def test_only_the_data_of_a_fit_is_saved_with_it(tmp_path):
     frame = pd.DataFrame(A, [f"r{i}" for i in range(40)], [f"c{j}" for j in range(30)])
     model = ELBMF(2, effort=0, random_state=0).fit(frame)
-    for other in (frame[::-1], 1 - frame, frame[:-1]):
+    for other in (frame[::-1].to_numpy(), 1 - frame, frame[:-1]):
         with pytest.raises(InputError, match="what the estimator was fitted to"):
             model.save(tmp_path / "result", other)
     assert not (tmp_path / "result").exists()

@@ -374,6 +374,8 @@ def test_what_is_no_model_is_told():
         plots.row_map((U, V), labels=["a", "b"])
     with pytest.raises(InputError, match="column_labels must be one for each of the 40 columns; "):
         plots.reordered_matrix((U, V), A, column_labels=["a", "b"])
+    with pytest.raises(InputError, match=r"row_labels must be a label for each .* text 'kind'"):
+        plots.factorization((U, V), A, row_labels="kind")
     with pytest.raises(InputError, match="data cannot be drawn without the matrix"):
         plots.reordered_matrix((U, V))
     with pytest.raises(InputError, match="The matrix is needed"):

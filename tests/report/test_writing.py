@@ -76,8 +76,14 @@ def test_names_of_a_frame_are_shown(tiles, written):
     assert said["summary"]["method"] == "GreConD"
     saved = saved_model(model, BooleanMatrix.from_array(tiles), list(frame.index))
     assert written(saved, frame)["rows"] == said["rows"]
-    with pytest.raises(InputError, match=r"another order .*: column 0 is 'thing 29'"):
-        written(saved, frame[frame.columns[::-1]])
+    by_name = labels.set_axis(frame.index)[::-1]
+    assert written(model, frame, labels=by_name)["labels"] == said["labels"]
+    for each in (saved, model):
+        turned = written(each, frame.iloc[::-1, ::-1])
+        assert turned["rows"] == said["rows"]
+        assert turned["components"] == said["components"]
+        with pytest.raises(InputError, match=r"The data: its rows .* Missing: 'person 0'"):
+            written(each, frame.rename({"person 0": "somebody"}))
 
 
 def test_saved_models_read_data_as_they_did(written):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ __all__ = [
     "component_labels",
     "is_known",
     "label_codes",
+    "labels_in_order",
     "plain_labels",
 ]
 
@@ -173,8 +174,9 @@ def component_labels(model: Any, labels: Sequence[Any] | NDArray[Any]) -> Compon
     model : fitted estimator, SavedModel or matrix of shape (n, k)
         The components; or only which rows are in them, Boolean, dense or sparse.
     labels : sequence of length n
-        Strings or numbers, also as a column of a data frame. None, NaN, NA and the empty string
-        stand for an unknown label; such a row is left out.
+        Strings or numbers. None, NaN, NA and the empty string stand for an unknown label; such a
+        row is left out. A column of a data frame is matched by its index, where the model knows the
+        names of its rows; rows that are not in the index have no label. All else goes by position.
 
     Returns
     -------
@@ -205,11 +207,10 @@ def component_labels(model: Any, labels: Sequence[Any] | NDArray[Any]) -> Compon
     >>> found.best_components().tolist()
     [0, 1]
     """
-    members = sparse.csr_array(_memberships(model))
-    if members.shape[0] != len(labels):
-        raise InputError(
-            f"The labels must be one for each of the {members.shape[0]} rows; got {len(labels)}."
-        )
+    found = getattr(model, "best_estimator_", model)  # of a search over ranks
+    members = sparse.csr_array(_memberships(found))
+    names = getattr(found, "row_names", getattr(found, "sample_names_in_", None))
+    labels = labels_in_order(labels, members.shape[0], names)
     classes, codes = label_codes(labels)
     members = members[codes >= 0].astype(bool).astype(np.int64)
     codes = codes[codes >= 0]
@@ -225,9 +226,8 @@ def component_labels(model: Any, labels: Sequence[Any] | NDArray[Any]) -> Compon
     )
 
 
-def _memberships(model: Any) -> Any:
+def _memberships(found: Any) -> Any:
     """Return which rows are in which component, of whatever has them."""
-    found = getattr(model, "best_estimator_", model)  # of a search over ranks
     for name in ("membership_", "U"):
         if hasattr(found, name):
             return getattr(found, name)
@@ -266,6 +266,73 @@ def clustering_scores(
         "nmi": float(normalized_mutual_info_score(truth, found)),
         "ari": float(adjusted_rand_score(truth, found)),
     }
+
+
+def labels_in_order(
+    labels: Any,
+    count: int,
+    names: Sequence[Any] | None = None,
+    lines: Literal["rows", "columns"] = "rows",
+    argument: str = "labels",
+) -> list[Any]:
+    """Return the label of each row, or column; None where there is none.
+
+    Parameters
+    ----------
+    labels : sequence
+        Those of a data frame, with an index, are matched by name; all others come in order. Where
+        an index only counts and has not all of the names, its labels come in order, too.
+    count : int
+        Rows, or columns.
+    names : sequence, optional
+        Their names, if they have any.
+    lines : {"rows", "columns"}
+        Which they are.
+    argument : str
+        What the labels are called by who hands them over.
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer than lines, or the index has none of their names.
+    """
+    if isinstance(labels, str):
+        raise InputError(
+            f"{argument} must be a label for each of the {count} {lines}; got the text "
+            f"{labels!r:.40}. Pass the labels themselves, such as a column of a data frame: "
+            f"table[{labels!r:.40}], or adata.obs[{labels!r:.40}] of an AnnData."
+        )
+    values = list(plain_labels(labels))
+    index = getattr(labels, "index", None)
+    if names is not None and index is not None and not callable(index):  # as that of a list is
+        keys, wanted = [str(each) for each in index], [str(each) for each in names]
+        if keys == wanted:
+            return values
+        label_of = dict(zip(keys, values, strict=True))
+        found = sum(name in label_of for name in wanted)
+        if found == count or type(index).__name__ != "RangeIndex":
+            if not found:
+                raise InputError(
+                    f"{argument}: none of the {lines} has a label. The {lines} are called "
+                    f"{_few(wanted)}; the index of the labels has {_few(keys)}. Give it the names "
+                    f"of the {lines}; or pass a plain list, in the order of the {lines}."
+                )
+            if len(label_of) < len(keys):
+                twice = next(key for key in keys if keys.count(key) > 1)
+                raise InputError(
+                    f"{argument}: the index of the labels has {twice!r} more than once. Keep one "
+                    "label of each."
+                )
+            return [label_of.get(name) for name in wanted]
+    if len(values) != count:
+        raise InputError(
+            f"{argument} must be one for each of the {count} {lines}; got {len(values)}."
+        )
+    return values
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:3])) + (", …" if len(names) > 3 else "")
 
 
 def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:

@@ -305,8 +305,8 @@ def _with_factors(
 ) -> tuple[BooleanMatrix, tuple[Any, Any], BooleanFactorizer]:
     """Return the data, the components to look at, and a copy of the method to fit other data."""
     fitted = hasattr(estimator, "membership_")
-    if fitted and missing is None:
-        A = matrix_of(estimator, X)
+    if fitted:
+        A = matrix_of(estimator, X, missing)
     else:
         layer = getattr(estimator, "layer_", None) if is_annotated(X) else None
         A = read_matrix(X, estimator.binarize, missing, layer=layer)

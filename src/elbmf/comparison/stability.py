@@ -29,10 +29,14 @@ from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import kept_within
 from elbmf.estimators.elbmf import ELBMF
+from elbmf.estimators.found import components_html, frame_of
 from elbmf.estimators.pool import Ask, side_by_side
 from elbmf.estimators.progress_line import Watched
 from elbmf.estimators.resampled import HALF, Resample, run_estimator
 from elbmf.estimators.resuming import identity
+from elbmf.estimators.saving import saved_model
+from elbmf.estimators.shown import ShowsFound
+from elbmf.io.described import described
 from elbmf.io.model_info import ComponentStability, StabilityInfo
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -43,6 +47,7 @@ from elbmf.utils.constraints import HasMethods, Interval, Options
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
+from elbmf.utils.text import counted
 
 __all__ = ["Stability", "StabilityProgress", "stability"]
 
@@ -80,7 +85,7 @@ class StabilityProgress:
 
 
 @estimator
-class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
+class Stability(MetaEstimatorMixin, Watched, ShowsFound, BaseEstimator):
     """Which components return when the data is resampled.
 
     One fit of all data is the reference. Other fits, each with another part of the data and another
@@ -334,6 +339,27 @@ class Stability(MetaEstimatorMixin, Watched, BaseEstimator):
             ],
             consensus=[rounded(line) for line in _shrunk(self.consensus_matrix_)],
         )
+
+    def components_frame(self) -> Any:
+        """Return a data frame with a line for each component of the reference, and if it returns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By component: ``rows`` and ``columns``, ``bits_saved`` where the method notes them,
+            ``recurrence`` and ``found_in``, ``doubts``, and ``column_names``, the best first.
+        """
+        return frame_of(saved_model(self.reference_, notes={"stability": self.info}))
+
+    def _found_html(self) -> str:
+        if not hasattr(self, "recurrence_"):
+            return ""
+        found = described(saved_model(self.reference_, notes={"stability": self.info}))
+        said = (
+            f"{counted(len(found), 'component')} of {type(self.reference_).__name__}, stability "
+            f"{self.stability_:.2f} in {counted(len(self.fits_), 'run')} of {self.resample}"
+        )
+        return f"<p><b>Stability</b>: {said}.</p>{components_html(found)}"
 
     def consensus(self, cut: float = 0.5) -> BooleanFactorizer:
         """Return what the runs agree on, as a fit like any other.

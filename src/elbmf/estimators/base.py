@@ -34,10 +34,12 @@ from elbmf.boolean.product import boolean_product
 from elbmf.errors import InputError
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
+from elbmf.estimators.shown import ShowsFound
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
+from elbmf.io.formats.matrix_folder import FolderTable
 from elbmf.io.frames import is_frame, plain_cells, with_numbers
-from elbmf.io.matching import check_same_lines
+from elbmf.io.matching import in_order, line_order
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
@@ -85,7 +87,12 @@ def estimator(cls: type[T]) -> type[T]:
 
 @estimator
 class BooleanFactorizer(
-    BiclusterMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Watched, BaseEstimator
+    BiclusterMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    Watched,
+    ShowsFound,
+    BaseEstimator,
 ):
     """Base of all methods: A ≈ U ∘ V with Boolean U and V.
 
@@ -464,22 +471,12 @@ class BooleanFactorizer(
 
         return members_frame(self, side, X, missing)
 
-    def _repr_html_inner(self) -> str:
-        return self._with_found(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._with_found(bundle["text/html"])
-        return bundle
-
-    def _with_found(self, parameters: str) -> str:
-        """Put what was found above what a notebook shows of the parameters, once there is any."""
+    def _found_html(self) -> str:
         if not hasattr(self, "membership_"):
-            return parameters
+            return ""
         from elbmf.estimators.found import html
 
-        return html(self, parameters)
+        return html(self)
 
     def _joined(
         self, A: BooleanMatrix, fitted: FittedFactors, lines: LineWeights, original: BooleanMatrix
@@ -548,12 +545,13 @@ class BooleanFactorizer(
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or AnnData, of shape (n_samples, n_features)
-            As for `fit`.
+            As for `fit`. The columns of an AnnData or `elbmf.io.LabelledMatrix` may come in any
+            order, if those of the fit have names, too.
         missing : array-like or sparse matrix of shape (n_samples, n_features), optional
             As for `fit`.
         feature_weight : array-like of length n_features, optional
-            What each column weighs in the loss of a row, as for `fit`; 1 by default, whatever it
-            was in the fit.
+            What each column of the fit weighs in the loss of a row; 1 by default, whatever it was
+            in the fit.
 
         Returns
         -------
@@ -634,7 +632,9 @@ class BooleanFactorizer(
     @property
     def _rank(self) -> int:
         """Number of components to find."""
-        assert isinstance(self.n_components, int | np.integer)
+        if not isinstance(self.n_components, int | np.integer):
+            # As what is not there: whoever lists what an estimator has, looks at this, too.
+            raise AttributeError("n_components is not known before it is chosen.")
         return int(self.n_components)
 
     @property
@@ -651,6 +651,8 @@ class BooleanFactorizer(
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
         given = X
         X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
+        if not reset and (isinstance(X, NamedValues) or isinstance(given, FolderTable)):
+            X, missing = self._with_own_columns(given, X, missing)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -670,8 +672,28 @@ class BooleanFactorizer(
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
                 strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
+                hint = ""
+                if isinstance(error, NotBooleanError) and is_annotated(given):
+                    hint = _layers_hint(given, None if reset else self)
                 raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
+
+    def _with_own_columns(self, given: Any, X: Any, missing: Any) -> tuple[Any, Any]:
+        """Put columns in the order of the fit, by their names; raise where they are others."""
+        rows, theirs = names_of(given)
+        if theirs is None or not hasattr(self, "feature_names_in_"):
+            return X, missing
+        own = [str(name) for name in self.feature_names_in_]
+        try:
+            order = line_order("columns", (len(theirs), theirs), (len(own), own))
+        except InputError as error:
+            raise InputError("The data: ", *error.parts) from None
+        if order is None:
+            return X, missing
+        if missing is not None:
+            missing = in_order(BooleanMatrix.mask(missing).to_csr(), None, order)
+        # What is in a folder is in one order, and is taken into memory for another.
+        values = given.values if isinstance(given, FolderTable) else X.values
+        return NamedValues(in_order(values, None, order), rows, own), missing
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Return input as scikit-learn wants it, with names, shape and numbers checked."""
@@ -685,13 +707,9 @@ class BooleanFactorizer(
             return self._validated_frame(with_numbers(X), reset, rules)
         if not isinstance(X, NamedValues):
             return validate_data(self, X, reset=reset, **rules)
-        theirs, own = X.column_names, None if reset else getattr(self, "feature_names_in_", None)
-        if theirs is not None and own is not None:
-            try:
-                check_same_lines("columns", (len(theirs), theirs), (len(own), own.tolist()))
-            except InputError as error:
-                raise InputError("The data: ", *error.parts) from None
-            return check_array(X.values, estimator=self, **rules)
+        theirs = X.column_names
+        if theirs is not None and not reset and hasattr(self, "feature_names_in_"):
+            return check_array(X.values, estimator=self, **rules)  # They are looked at already.
         checked = validate_data(self, X.values, reset=reset, **rules)
         if reset and theirs is not None:
             self.feature_names_in_ = np.array(theirs, dtype=object)
@@ -719,7 +737,10 @@ class BooleanFactorizer(
         return tags
 
 
-def _layers_hint(X: Any) -> str:
-    """Say that an AnnData has layers, one of which may have zeros and ones."""
-    layers = layers_of(X) if is_annotated(X) else []
-    return f" Or read another layer with layer=NAME; it has {', '.join(layers)}." if layers else ""
+def _layers_hint(adata: Any, fitted: BooleanFactorizer | None) -> str:
+    """Say that an AnnData has layers, one of which may have zeros and ones; or which is read."""
+    if fitted is not None:
+        layer = getattr(fitted, "layer_", None)
+        return f" This is {'X' if layer is None else f'the layer {layer!r}'}, as in the fit."
+    layers = ", ".join(layers_of(adata))
+    return f" Or read another layer: fit(adata, layer=NAME); it has {layers}." if layers else ""

@@ -251,10 +251,9 @@ class ELBMF(
         return self._relaxer.lend(A)
 
     def _weights(self, shape: tuple[int, int]) -> Weights:
-        return Weights.of(self._extra_weight, shape)
+        return Weights.of(self._weight_of_extra(), shape)
 
-    @property
-    def _extra_weight(self) -> float:
+    def _weight_of_extra(self) -> float:
         if not isinstance(self.extra_weight, str):
             return self.extra_weight
         if not hasattr(self, "extra_weight_"):
@@ -433,11 +432,11 @@ class ELBMF(
         stays = self.previous is not None  # Each in the place of what it was.
         may_change = self.refine and not (stays or fitted.was_stopped or self._is_constrained)
         if self._has_rates and may_change:
-            given = (A, fitted.U, fitted.V, self._extra_weight, self._threads)
+            given = (A, fitted.U, fitted.V, self._weight_of_extra(), self._threads)
             fitted.U, fitted.V, self.extra_weight_ = follow_rates(*given)
             # What was proved was so of another weight.
             fitted.bound = 0
-        self.extra_weight_, self.lower_bound_ = self._extra_weight, fitted.bound
+        self.extra_weight_, self.lower_bound_ = self._weight_of_extra(), fitted.bound
         if not self.refine or not A.in_one_place:
             return fitted
         saved = partial(savings, in_order=stays, two_rates=self._has_rates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -14,23 +14,33 @@ from elbmf.boolean.metrics import measures_of
 from elbmf.errors import InputError
 from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.saving import fitted_data, margins_of, saved_model
+from elbmf.estimators.shown import shortly, table
 from elbmf.io.described import Side, described, members
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.extras import optional_module
-from elbmf.utils.text import amount, counted, number, percent, share, shortened
+from elbmf.utils.text import amount, counted, number, percent, share
 
-__all__ = ["components_frame", "html", "members_frame"]
+__all__ = ["components_frame", "components_html", "frame_of", "html", "members_frame"]
 
 _MOST_COMPONENTS = 25
-_MOST_NAMES = 8
-_LONGEST_NAME = 30
+
+# How figures of a component are written.
+_NOTED: dict[str, Callable[[float], str]] = {
+    "recurrence": "{:.2f}".format,
+    "found_in": percent,
+    "bits_saved": lambda bits: number(round(bits)),
+}
 
 
 def components_frame(estimator: BooleanFactorizer, X: Any, missing: Any) -> Any:
     """Return a data frame of the components, see `BooleanFactorizer.components_frame`."""
+    return frame_of(*_with_data(estimator, X, missing))
+
+
+def frame_of(model: SavedModel, A: BooleanMatrix | None = None) -> Any:
+    """Return a data frame of the components of a model."""
     pandas = optional_module("pandas", extra="pandas", purpose="making data frames")
-    model, A = _with_data(estimator, X, missing)
     found = described(model, A)
     for one in found:
         one["doubts"] = ", ".join(one["doubts"])
@@ -43,13 +53,13 @@ def members_frame(estimator: BooleanFactorizer, side: Side, X: Any, missing: Any
     if side not in get_args(Side):
         raise InputError(f"side must be 'columns' or 'rows'; got {side!r}.")
     model, A = _with_data(estimator, X, missing)
-    table = members(model, side, A)
+    found = members(model, side, A)
     if A is not None:
         weighed = margins_of(estimator, model, A)
         if weighed is not None:
             of_components = weighed.columns if side == "columns" else weighed.rows.T
-            table["margin"] = _entries(of_components.tocsr(), table["component"], table["place"])
-    return pandas.DataFrame(table)
+            found["margin"] = _entries(of_components.tocsr(), found["component"], found["place"])
+    return pandas.DataFrame(found)
 
 
 def _with_data(
@@ -69,7 +79,7 @@ def _entries(matrix: sparse.csr_array, rows: Any, columns: Any) -> Any:
     return np.asarray(matrix[rows, columns]).ravel() if len(rows) else np.empty(0)
 
 
-def html(estimator: BooleanFactorizer, parameters: str) -> str:
+def html(estimator: BooleanFactorizer) -> str:
     """Return what a notebook shows of a fitted estimator, above its parameters."""
     model = saved_model(estimator)
     rows, k, columns = model.shape
@@ -84,39 +94,25 @@ def html(estimator: BooleanFactorizer, parameters: str) -> str:
     ]
     held, used = estimator.membership_.any(axis=1), estimator.components_.any(axis=0)
     loose = left_out_text(int((~held).sum()), int((~used).sum()), (rows, columns))
-    found = described(model)
-    with_bits = bool(found) and "bits_saved" in found[0]
-    with_doubts = any(one["doubts"] for one in found[:_MOST_COMPONENTS])
-    texts = ["column names", *(["doubts"] if with_doubts else [])]
-    head = "".join(
-        _cell("th", title, "left" if title in texts else "right")
-        for title in ("component", "rows", "columns", *(["bits saved"] * with_bits), *texts)
-    )
-    body = "".join(_row(one, doubts=with_doubts) for one in found[:_MOST_COMPONENTS])
-    left = k - _MOST_COMPONENTS
-    more = (
-        f"<p>… and {counted(left, 'more component')}: components_frame().</p>" if left > 0 else ""
-    )
-    return (
-        f"<div><p><b>{type(estimator).__name__}</b>: {', '.join(facts)}. {loose}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-        f"<details><summary>Parameters</summary>{parameters}</details></div>"
-    )
+    said = f"<p><b>{type(estimator).__name__}</b>: {', '.join(facts)}. {loose}</p>"
+    return said + components_html(described(model))
 
 
-def _row(one: dict[str, Any], *, doubts: bool) -> str:
-    names = one["column_names"]
-    shown = ", ".join(escape(shortened(name, _LONGEST_NAME)) for name in names[:_MOST_NAMES])
-    left = len(names) - _MOST_NAMES
-    figures = [number(one[name]) for name in ("component", "rows", "columns")]
-    if "bits_saved" in one:
-        figures.append(number(round(one["bits_saved"])))
-    texts = [f"{shown} … {number(left)} more" if left > 0 else shown]
-    if doubts:
-        texts.append(", ".join(one["doubts"]))
-    numbers = "".join(_cell("td", each) for each in figures)
-    return f"<tr>{numbers}{''.join(_cell('td', each, 'left') for each in texts)}</tr>"
-
-
-def _cell(tag: str, content: str, align: str = "right") -> str:
-    return f"<{tag} style='text-align:{align};padding:.15em .6em'>{content}</{tag}>"
+def components_html(found: list[dict[str, Any]]) -> str:
+    """Return a table of components, as `described` tells of them."""
+    shown = found[:_MOST_COMPONENTS]
+    noted = [name for name in _NOTED if shown and name in shown[0]]
+    doubtful = any(one["doubts"] for one in shown)
+    titles = ["component", "rows", "columns", *(name.replace("_", " ") for name in noted)]
+    texts = ["column names", *(["doubts"] if doubtful else [])]
+    lines = [
+        [number(one[name]) for name in titles[:3]]
+        + [_NOTED[name](one[name]) for name in noted]
+        + [shortly(one["column_names"])]
+        + ([", ".join(one["doubts"])] if doubtful else [])
+        for one in shown
+    ]
+    left = len(found) - len(shown)
+    more = f"<p>… and {counted(left, 'more component')}: components_frame().</p>" if left else ""
+    aligned = [*((each, "right") for each in titles), *((each, "left") for each in texts)]
+    return table(aligned, lines) + more

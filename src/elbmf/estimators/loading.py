@@ -16,14 +16,16 @@ from elbmf.estimators.base import BooleanFactorizer
 from elbmf.estimators.registry import ESTIMATORS, method
 from elbmf.estimators.schedule_flags import parameters_from_flags
 from elbmf.estimators.warning import warn_caller
+from elbmf.io.annotated import KEY, model_in
 from elbmf.io.model import SavedModel, folder_of, load_model
 from elbmf.io.model_info import ModelInfo
+from elbmf.io.table import is_annotated
 
 __all__ = ["load"]
 
 
-def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
-    """Load a fitted estimator from a folder, made by `save` or on the command line.
+def load(source: str | os.PathLike[str] | Any, *, key: str = KEY) -> BooleanFactorizer:
+    """Load a fitted estimator from a folder, made by `save` or on the command line, or an AnnData.
 
     Nothing that was saved is run or unpickled. What every method has is there, so that
     `transform`, `score`, pictures and reports are as before; what only one method has, such as
@@ -31,8 +33,11 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
 
     Parameters
     ----------
-    directory : path-like
-        The folder of a result, also that of a search over ranks.
+    source : path-like or anndata.AnnData
+        The folder of a result, also that of a search over ranks; or an AnnData with the result of
+        `elbmf.tl.factorize`.
+    key : str, default="elbmf"
+        Of an AnnData, what the result is called.
 
     Returns
     -------
@@ -57,28 +62,45 @@ def load(directory: str | os.PathLike[str]) -> BooleanFactorizer:
     >>> bool((again.transform(A) == model.membership_).all())
     True
     """
-    directory = folder_of(directory)
-    saved = load_model(directory)
+    saved, place = _read(source, key)
     name = saved.info.method
     if name is None or name not in ESTIMATORS:
         raise InputError(
-            f"{directory}: was made by {name or 'an unknown method'}, which is none of "
+            f"{place}: was made by {name or 'an unknown method'}, which is none of "
             f"{', '.join(ESTIMATORS)}. elbmf.load_model loads its factors."
         )
     kind = method(name)
     parameters, left_out = _parameters(kind, saved.info)
     if left_out:
         warn_caller(
-            f"{directory}: {', '.join(left_out)} cannot be read back, and will be as by default "
+            f"{place}: {', '.join(left_out)} cannot be read back, and will be as by default "
             "where the method is fitted again. It transforms as before."
         )
     model = kind(**parameters)
-    if saved.info.data.path is not None:
-        # It was as seen from the folder, but the model may be saved to another.
-        place = Path(os.path.abspath(Path(directory) / saved.info.data.path))
-        saved.info.data = replace(saved.info.data, path=place.as_posix())
     _restore(model, saved)
     return model
+
+
+def _read(source: Any, key: str) -> tuple[SavedModel, str]:
+    """Return the model of a folder or an AnnData, and what that is called in messages."""
+    if not is_annotated(source):
+        directory = folder_of(source)
+        saved = load_model(directory)
+        if saved.info.data.path is not None:
+            # It was as seen from the folder, but the model may be saved to another.
+            place = Path(os.path.abspath(Path(directory) / saved.info.data.path))
+            saved.info.data = replace(saved.info.data, path=place.as_posix())
+        return saved, str(directory)
+    saved = model_in(source, key)
+    noted, (n, _, m) = saved.info.data.shape, saved.shape
+    if noted is not None and [n, m] != [*noted]:
+        raise InputError(
+            f"The AnnData is a selection, {n} rows × {m} columns, of what was factorized, "
+            f"{noted[0]} × {noted[1]}, and figures of the fit are not those of the selection. Load "
+            "from the whole; or take the factors alone, elbmf.io.model_in(adata), or factorize the "
+            "selection."
+        )
+    return saved, f"The AnnData, {key}"
 
 
 def _parameters(kind: type[BooleanFactorizer], info: ModelInfo) -> tuple[dict[str, Any], list[str]]:

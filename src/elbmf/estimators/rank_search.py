@@ -23,6 +23,7 @@ from elbmf.estimators.pool import Ask, side_by_side
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.resampled import HALF, Resample, hide_cells, run_estimator
 from elbmf.estimators.resuming import identity
+from elbmf.estimators.shown import ShowsFound, table
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import CRITERIA, count
@@ -39,6 +40,7 @@ from elbmf.utils.constraints import HasMethods, Interval, StrOptions
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
+from elbmf.utils.text import counted, number, share
 
 __all__ = ["HELD_OUT", "STABILITY", "TITLES", "RankSearch"]
 
@@ -55,6 +57,9 @@ TITLES = {
 }
 """What the criteria of a search are, for people, by name."""
 
+
+# Ranks that a notebook shows at most, those next to the one that is chosen.
+_MOST_SHOWN = 25
 
 # By how much a rank may be less stable than another, and count as equally stable.
 _AS_STABLE = 0.02
@@ -87,7 +92,7 @@ class _Found(NamedTuple):
 
 
 @estimator
-class RankSearch(MetaEstimatorMixin, TransformerMixin, Watched, BaseEstimator):
+class RankSearch(MetaEstimatorMixin, TransformerMixin, Watched, ShowsFound, BaseEstimator):
     """Factorizations at many ranks, and the rank that a criterion chooses.
 
     With `ELBMF`, each rank starts from its neighbours: the loss never rises with the rank, and the
@@ -215,6 +220,7 @@ default="mdl"
         method._validate_params()
         method._note_layer(X, layer)
         A = read = method._read(X, missing, reset=True)
+        method._name_rows(names_of(X)[0])
         lines = method._line_weights(read, *line_weights)
         if lines is not None:
             if self.stability is not None:
@@ -409,6 +415,41 @@ default="mdl"
         fitted = FittedFactors(U, V, 0, "rank chosen", self.table_)
         model._store(A, fitted, lines, original)
         return model
+
+    def _found_html(self) -> str:
+        if not hasattr(self, "best_estimator_"):
+            return ""
+        ranks = self.table_["rank"]
+        chosen = int(np.searchsorted(ranks, self.n_components_))
+        first = max(0, min(chosen - _MOST_SHOWN // 2, len(ranks) - _MOST_SHOWN))
+        told = [
+            name
+            for name in dict.fromkeys((self.criterion, HELD_OUT, STABILITY))
+            if name in self.table_
+        ]
+        lines = []
+        for at in range(first, min(first + _MOST_SHOWN, len(ranks))):
+            line = [number(int(ranks[at])), number(self.table_["loss"][at])]
+            line.append(share(float(self.table_["relative_loss"][at])))
+            line += [f"{self.table_[name][at]:,.4g}" for name in told]
+            chooses = [name for name, rank in self.choices_.items() if rank == ranks[at]]
+            line.append(", ".join(chooses))
+            lines.append([f"<b>{each}</b>" for each in line] if at == chosen else line)
+        titles = [
+            "components",
+            "loss",
+            "relative loss",
+            *(TITLES[name] for name in told),
+        ]
+        left = len(ranks) - len(lines)
+        more = f"<p>… and {counted(left, 'more rank')}: table_.</p>" if left else ""
+        method = type(self.best_estimator_).__name__
+        return (
+            f"<p><b>RankSearch</b>: {counted(self.n_components_, 'component')} of {method}, by "
+            f"{TITLES[self.criterion]}.</p>"
+            + table([*((each, "right") for each in titles), ("chosen by", "left")], lines)
+            + more
+        )
 
     def transform(
         self, X: Any, missing: Any = None, feature_weight: Any = None

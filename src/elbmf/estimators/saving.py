@@ -189,7 +189,7 @@ def fitted_data(estimator: BooleanFactorizer, X: Any, missing: Any = None) -> Bo
     InputError
         If it is something else.
     """
-    A = BooleanMatrix.from_array(matrix_of(estimator, X), missing=missing)
+    A = matrix_of(estimator, X, missing)
     _check_is_of(estimator, A)
     return A
 
@@ -216,7 +216,8 @@ def _check_is_of(estimator: BooleanFactorizer, A: BooleanMatrix) -> None:
     if of_other:
         raise InputError(
             "X must be what the estimator was fitted to, with the same missing cells and its rows "
-            "in the same order; the factors cover it otherwise. Leave X out, or fit it."
+            "in the same order, unless they have names; the factors cover it otherwise. Leave X "
+            "out, or fit it."
         )
 
 

@@ -59,11 +59,11 @@ def factorize(
             ``params``, ``n_components``, the ``loss`` and how well the product fits (``recall``,
             ``precision``, …); ``components`` with the size of each and the bits that it saves;
             ``history`` with figures of each iteration; and ``model``, all other notes of the fit as
-            JSON, by which `elbmf.io.model_in` makes a saved model of it again.
+            JSON, by which `elbmf.load` makes a fitted estimator of it again.
 
     See Also
     --------
-    elbmf.io.model_in : The result as a model, for labels, enrichment, reports and files.
+    elbmf.load : The result as a fitted estimator, for frames, labels, reports, files and new cells.
 
     Examples
     --------

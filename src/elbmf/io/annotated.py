@@ -102,7 +102,10 @@ def _chosen(adata: Any, layer: str | None) -> Any:
         raise InputError(f"The AnnData has no layer {layer!r}. {has}")
     values = adata.X if layer is None else adata.layers[layer]
     if values is None:
-        raise InputError(f"The AnnData has no matrix X. {has} Name one with layer=NAME.")
+        raise InputError(
+            f"The AnnData has no matrix X. {has} Name one with layer=NAME where it is "
+            "fitted, as in fit(adata, layer=NAME)."
+        )
     return values
 
 
@@ -189,7 +192,9 @@ def check_is_of(
 
 
 def model_in(adata: Any, key: str = KEY) -> SavedModel:
-    """Return the model that is kept beside the matrix of an AnnData.
+    """Return the model that is kept beside the matrix of an AnnData: its factors and notes.
+
+    ``elbmf.load(adata)`` makes a fitted estimator of it.
 
     Parameters
     ----------

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from elbmf.errors import InputError
 
-__all__ = ["DifferentLinesError", "check_same_lines", "first_few", "line_order", "unknown_lines"]
+__all__ = [
+    "DifferentLinesError",
+    "check_same_lines",
+    "first_few",
+    "in_order",
+    "line_order",
+    "unknown_lines",
+]
 
 _SHOWN = 3
 
@@ -62,6 +70,17 @@ def line_order(
             f"its {what} are not those of {owner}. {_difference(what, names, own, owner)}"
         )
     return np.array([position[name] for name in own], dtype=np.intp)
+
+
+def in_order(matrix: Any, rows: Any, columns: Any) -> Any:
+    """Return a matrix, or data frame, with its lines in an order; None leaves them as they are."""
+    if sparse.issparse(matrix):
+        matrix = sparse.csr_array(matrix)
+    if rows is not None:
+        matrix = getattr(matrix, "iloc", matrix)[rows]
+    if columns is not None:
+        matrix = getattr(matrix, "iloc", matrix)[:, columns]
+    return matrix
 
 
 def unknown_lines(theirs: Sequence[str], ours: Sequence[str]) -> list[int]:

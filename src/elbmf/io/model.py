@@ -40,6 +40,7 @@ from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
     from elbmf.search.margins import Margins
@@ -92,6 +93,11 @@ class SavedModel:
                 raise InputError(f"{name} must hold only 0 and 1. Round the factors first.")
         self.U, self.V = left.values.astype(bool), right.values.astype(bool)
         self.row_names, self.column_names = left.row_names, right.column_names
+
+    def __repr__(self) -> str:
+        n, k, m = self.shape
+        made = f", {self.info.method}" if self.info.method else ""
+        return f"<SavedModel of {n}×{m} cells, {counted(k, 'component')}{made}>"
 
     @property
     def shape(self) -> tuple[int, int, int]:

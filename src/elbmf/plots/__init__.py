@@ -4,7 +4,8 @@ One rule for all of them:
 
 - The first argument is what the figure is about. Of a factorization that is a fitted estimator, a
   saved model or a pair ``(U, V)``; the data ``A`` comes second where it is looked at. Names are
-  those of the model or of the data, unless they are given.
+  those of the model or of the data, unless they are given; where both have names, the data may come
+  in another order.
 - ``ax`` is where to draw: axes of yours, or None for a new figure of a sensible size that depends
   neither on pyplot nor on a display. Figures of several panels take ``axes``, a sequence of as many
   as they return; `image_bands` takes a ``figure``.

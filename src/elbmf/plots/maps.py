@@ -22,7 +22,7 @@ from elbmf.plots.look import (
     titled,
 )
 from elbmf.plots.names import name_within, text_width
-from elbmf.plots.subject import Subject, label_classes
+from elbmf.plots.subject import Subject
 from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
     model : fitted estimator, SavedModel or (U, V)
         The factorization.
     labels : sequence of length n, optional
-        What to colour rows by. None, NaN and the empty string stand for an unknown label. Without
-        labels, the colour is that of the row's component with most columns.
+        What to colour rows by. None, NaN and the empty string stand for an unknown label. A column
+        of a data frame is matched by its index where the model knows the names of its rows, all
+        else by position. Without labels, the colour is that of the row's component with most
+        columns.
     ax : Axes, optional
         Where to draw; in a new figure by default.
 
@@ -78,7 +80,7 @@ def row_map(model: Any, *, labels: Sequence[Any] | None = None, ax: Axes | None 
         names, codes = _by_component(subject, layout)
         codes, unknown = codes[layout.place_of], "in no component"
     else:
-        names, codes = label_classes(labels, subject.shape[0], "rows")
+        names, codes = subject.label_classes(labels)
         unknown = "not known"
     ax = one_of(ax, 7.0, 4.8)
     n, distinct = subject.shape[0], len(layout.counts)

@@ -84,7 +84,8 @@ def reordered_matrix(
     model : fitted estimator, SavedModel or (U, V)
         The factorization.
     A : matrix of shape (n, m), optional
-        The data; without it, only the reconstruction can be drawn.
+        The data; without it, only the reconstruction can be drawn. Where model and data have names,
+        its rows and columns may come in any order.
     what : {"data", "reconstruction", "errors"}, default="data"
         Ones of A; cells that U ∘ V covers; or both beside the errors: ones that are not covered in
         blue, covered zeros in orange, what is right in grey. Missing cells are sand-coloured.
@@ -98,8 +99,9 @@ def reordered_matrix(
     row_labels, column_labels : sequence, optional
         One label for each row or column of the matrix, also for those that are not drawn. They are
         a strip of colours beside it, one for each of the eight most frequent; None, NaN and the
-        empty string stand for an unknown label. Among lines in the same components, those of the
-        same label are next to each other. A bin of several has the label of most of them.
+        empty string stand for an unknown label. A column of a data frame is matched by its index
+        where lines have names, all else by position. Among lines in the same components, those of
+        the same label are next to each other. A bin of several has the label of most of them.
     n_jobs : int, optional
         Threads. All cores by default.
     ax : Axes, optional
@@ -183,9 +185,8 @@ def factorization(
 
 def _strips(subject: Subject, rows: Any, columns: Any) -> list[Strip]:
     """Return the strips that are asked for."""
-    n, m = subject.shape
-    wanted = [] if rows is None else [Strip.of(rows, n, "rows")]
-    return wanted if columns is None else [*wanted, Strip.of(columns, m, "columns")]
+    wanted = [] if rows is None else [Strip.of(subject, rows, "rows")]
+    return wanted if columns is None else [*wanted, Strip.of(subject, columns, "columns")]
 
 
 def _of_all(shown: int, total: int, noun: str) -> list[str]:

@@ -20,7 +20,7 @@ from elbmf.plots.look import (
     room,
 )
 from elbmf.plots.names import name_within, text_width
-from elbmf.plots.subject import label_classes
+from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,9 +56,9 @@ class Strip:
     looks: NDArray[np.int64]
 
     @classmethod
-    def of(cls, labels: Sequence[Any], count: int, side: Literal["rows", "columns"]) -> Strip:
+    def of(cls, subject: Subject, labels: Any, side: Literal["rows", "columns"]) -> Strip:
         """Give the labels of all rows, or columns, their colours."""
-        names, codes = label_classes(labels, count, side, f"{side.removesuffix('s')}_labels")
+        names, codes = subject.label_classes(labels, side, f"{side.removesuffix('s')}_labels")
         sizes = np.bincount(codes[codes >= 0], minlength=len(names))
         # One of several takes the colour of the others, if there are too many.
         most = len(OKABE_ITO)

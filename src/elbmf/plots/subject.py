@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.analysis.labels import label_codes
+from elbmf.analysis.labels import label_codes, labels_in_order
 from elbmf.boolean.product import boolean_factors
 from elbmf.errors import InputError
 from elbmf.estimators import BooleanFactorizer
-from elbmf.estimators.reading import matrix_of
+from elbmf.estimators.reading import matrix_of, names_of_model
 from elbmf.io import SavedModel
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
-__all__ = ["Subject", "history_of", "label_classes"]
+__all__ = ["Subject", "history_of"]
 
 Bools = NDArray[np.bool_]
 Names = Sequence[Any] | None
@@ -54,10 +54,10 @@ class Subject:
         """
         U, V = _factors_of(model)
         U, V = boolean_factors(U, V)
-        noted = getattr(model, "column_names", getattr(model, "feature_names_in_", None))
-        of_rows, of_columns = names_of(A)
-        rows = (row_names, getattr(model, "row_names", None), of_rows)
-        columns = (column_names, noted, of_columns)
+        # Data with the names of a model is in its order by now.
+        rows, columns = zip(
+            (row_names, column_names), names_of_model(model), names_of(A), strict=True
+        )
         matrix = None if A is None else matrix_of(model, A)
         if matrix is not None:
             boolean_factors(U, V, matrix.shape)
@@ -78,6 +78,27 @@ class Subject:
     def n_components(self) -> int:
         """Components, those that cover nothing among them."""
         return int(self.U.shape[1])
+
+    def label_classes(
+        self, labels: Any, lines: Literal["rows", "columns"] = "rows", argument: str = "labels"
+    ) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the names of distinct labels, and which of them each line has; -1 for none.
+
+        Parameters
+        ----------
+        labels : sequence
+            As for `elbmf.analysis.labels.labels_in_order`.
+        lines : {"rows", "columns"}
+            Whose labels they are.
+        argument : str
+            What they are called by who hands them over.
+        """
+        axis = 0 if lines == "rows" else 1
+        names = (self.row_names, self.column_names)[axis]
+        classes, codes = label_codes(
+            labels_in_order(labels, self.shape[axis], names, lines, argument)
+        )
+        return [str(each) for each in classes], codes
 
     def name(self, axis: int, line: int) -> str:
         """Return the name of a row (axis 0) or column, or its position from 0."""
@@ -114,31 +135,6 @@ def _first_names(candidates: Sequence[Names], count: int, what: str) -> Names:
             f"{names!r:.40}, which are {len(names)}."
         )
     return names
-
-
-def label_classes(
-    labels: Sequence[Any], count: int, lines: str, argument: str = "labels"
-) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the names of distinct labels, and which of them each line has; -1 for none.
-
-    Parameters
-    ----------
-    labels : sequence
-        One for each line; unknown ones are None, NaN or empty.
-    count : int
-        Lines.
-    lines : str
-        What these are, rows or columns.
-    argument : str, default="labels"
-        What the labels are called by who hands them over.
-    """
-    if len(labels) != count:
-        raise InputError(
-            f"{argument} must be one for each of the {count} {lines}; got {len(labels)}."
-        )
-    # As values, for a series may be numbered by anything.
-    classes, codes = label_codes(np.asarray(labels, dtype=object))
-    return [str(each) for each in classes], codes
 
 
 def history_of(model: Any) -> Mapping[str, NDArray[Any]]:

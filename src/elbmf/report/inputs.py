@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +14,6 @@ from elbmf.estimators.rank_search import RankSearch
 from elbmf.estimators.reading import matrix_of
 from elbmf.estimators.saving import rank_notes, saved_model
 from elbmf.io import SavedModel
-from elbmf.io.matching import DifferentLinesError, check_same_lines
 from elbmf.io.table import names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.relaxation.engines.cluster import is_distributed
@@ -49,9 +48,7 @@ def subject_of(model: Any, data: Any = None, n_jobs: int | None = None) -> Repor
         return _of_estimator(model, data, n_jobs)
     if isinstance(model, SavedModel):
         A = None if data is None else matrix_of(model, data)
-        rows, columns = names_of(data)
-        _check_names(model, rows, columns)
-        return described_by(model, A, rows, n_jobs)
+        return described_by(model, A, names_of(data)[0], n_jobs)
     raise InputError(
         "A report is made from a saved model, as elbmf.io.load_model returns it, or a fitted "
         f"estimator; got {type(model).__name__}."
@@ -88,19 +85,8 @@ def _of_estimator(estimator: BooleanFactorizer, data: Any, n_jobs: int | None) -
     check_is_fitted(estimator, "components_")
     A = None if data is None else matrix_of(estimator, data)
     rows, columns = names_of(data)
-    keeps_rows = hasattr(estimator, "membership_")
-    model = saved_model(estimator, A, rows if keeps_rows else None, columns)
+    # What the estimator knows wins: data with names is in its order by now.
+    own_rows = not hasattr(estimator, "membership_") or hasattr(estimator, "sample_names_in_")
+    own_columns = hasattr(estimator, "feature_names_in_")
+    model = saved_model(estimator, A, None if own_rows else rows, None if own_columns else columns)
     return described_by(model, A, rows, n_jobs)
-
-
-def _check_names(model: SavedModel, rows: list[str] | None, columns: list[str] | None) -> None:
-    try:
-        sides: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
-        for what, theirs, ours in zip(
-            sides, (rows, columns), (model.row_names, model.column_names), strict=True
-        ):
-            # How many there are is looked at where the data is used.
-            if theirs is not None and ours is not None and len(theirs) == len(ours):
-                check_same_lines(what, (len(theirs), theirs), (len(ours), ours))
-    except DifferentLinesError as error:
-        raise InputError("The data: ", *error.parts) from None

@@ -16,7 +16,7 @@ from elbmf.analysis.labels import (
     ComponentLabels,
     component_labels,
     label_codes,
-    plain_labels,
+    labels_in_order,
 )
 from elbmf.errors import InputError
 from elbmf.report.document import Enriched, LabelClass, Labels, Told
@@ -51,7 +51,8 @@ class KnownLabels:
     Parameters
     ----------
     values : sequence
-        One for each row: text or numbers; None, NaN and empty text stand for an unknown label.
+        One for each row: text or numbers; None, NaN and empty text stand for an unknown label. A
+        column of a data frame is matched by its index, where rows have names.
     title : str
         What the labels are.
     """
@@ -90,10 +91,7 @@ class _Compared:
 
 def compare(facts: Facts, labels: KnownLabels) -> _Compared:
     """Compare the components with labels of the rows: one for each, of which some are known."""
-    values = list(plain_labels(labels.values))
-    rows = facts.U.shape[0]
-    if len(values) != rows:
-        raise InputError(f"labels must be one for each of the {rows} rows; got {len(values)}.")
+    values = labels_in_order(labels.values, facts.U.shape[0], facts.model.row_names)
     _, codes = label_codes(values)
     if (codes < 0).all():
         raise InputError(

@@ -42,10 +42,12 @@ def write_report(
         As `elbmf.io.load_model` returns it, or a fitted estimator.
     A : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
         What it was fitted to. Without it, the page shows the components, but not where they err.
-        The names of a data frame are shown.
+        The names of a data frame are shown; where the model has names, too, rows and columns may
+        come in any order.
     labels : sequence or KnownLabels, optional
         What is known of each row, to be compared with the components: text or numbers; None, NaN
-        and empty text stand for what is not known.
+        and empty text stand for what is not known. A column of a data frame is matched by its
+        index where rows have names, all else by position.
     sets : sequence of NamedSet or KnownSets, optional
         Known sets of columns, e.g. from `elbmf.io.read_gmt`, to find in the components.
     title : str, optional
