@@ -172,8 +172,11 @@ def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
     assert "All columns are 0/1 but age: leave out" in elbmf("info", "patients.csv").out
     run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
     run.assert_error(
-        "patients.csv: All columns but column 'age' are 0/1", "61 at row 'p1', column 'age'"
+        "patients.csv: All columns but column 'age' are 0/1",
+        "61 at row 'p1', column 'age'",
+        "--drop age",
     )
+    assert "--binarize" not in run.err
     Path("words.csv").write_text("id,TP53,type\np1,0,lung\np2,1,colon\n")
     elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "Write 1 and 0")
 

@@ -36,11 +36,11 @@ from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
-from elbmf.io.frames import is_frame, plain_cells, with_numbers
+from elbmf.io.frames import dropping, is_frame, plain_cells, with_numbers
 from elbmf.io.matching import check_same_lines
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
-from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, without_strays
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
 from elbmf.utils.constraints import HasMethods, Interval, Options, StrOptions
@@ -669,9 +669,13 @@ class BooleanFactorizer(
                     self.binarizer_ = binarizer_of(self.binarize).fit(checked)
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
-                strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                hint = _layers_hint(given) if isinstance(error, NotBooleanError) else ""
-                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
+                parts: Sequence[Any] = error.parts
+                if isinstance(error, NotBooleanError):
+                    if not reset:
+                        raise error.of_new_rows() from None
+                    parts = without_strays(error, checked, lambda places: dropping(given, places))
+                    parts = [*parts, _layers_hint(given)]
+                raise InputError(f"{type(self).__name__}: ", *parts) from None
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Return input as scikit-learn wants it, with names, shape and numbers checked."""
