@@ -31,7 +31,7 @@ from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product
-from elbmf.errors import InputError
+from elbmf.errors import InputError, NothingToLearnWarning
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
@@ -48,6 +48,7 @@ from elbmf.utils.docstrings import with_inherited
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
+from elbmf.utils.text import unlearnable
 
 __all__ = ["BooleanFactorizer", "FittedFactors", "estimator", "lent"]
 
@@ -290,6 +291,9 @@ class BooleanFactorizer(
         self._note_layer(X, layer)
         with naming_lines(lambda: names_of(X)), ExitStack() as lending:
             A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
+            untold = unlearnable(read.ones, read.cells, read.n_missing)
+            if untold:
+                warn_caller(untold, NothingToLearnWarning)
             lines = self._line_weights(read, sample_weight, feature_weight)
             if lines is not None:
                 A = lending.enter_context(self._lend(lines.repeat(read)))
@@ -589,8 +593,9 @@ class BooleanFactorizer(
     ) -> float:
         """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach.
 
-        Missing entries, given as for `fit`, count for nothing. Rows and columns count as the
-        weights say that are given here; 1 each by default, whatever they were in the fit.
+        Missing entries, given as for `fit`, count for nothing; where none is known, none is wrong,
+        and the score is 1. Rows and columns count as the weights say that are given here; 1 each by
+        default, whatever they were in the fit.
         """
         check_is_fitted(self, "components_")
         with self._lend(self._read(X, missing, reset=False)) as A:

@@ -56,7 +56,6 @@ from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
-from elbmf.utils.text import NO_ZEROS, without_zeros
 
 __all__ = ["command_line", "draw_seed", "fitted_model", "run", "whereabouts"]
 
@@ -92,8 +91,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-        if without_zeros(A.ones, A.cells, A.n_missing):
-            console.warn(NO_ZEROS)
         estimator.set_params(**constraints_of(args, table))
         weights = line_weights(args, table)
         kept.open(console)
