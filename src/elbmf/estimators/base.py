@@ -22,7 +22,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_n_features, check_array, check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Cover, Weights, cover
@@ -37,7 +37,7 @@ from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.frames import dropping, is_frame, plain_cells, with_numbers
-from elbmf.io.matching import check_same_lines
+from elbmf.io.matching import check_same_lines, told_repeated
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, without_strays
@@ -658,7 +658,11 @@ class BooleanFactorizer(
         X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset:
+                validate_data(self, X, reset=True, skip_check_array=True)
+            else:
+                # That it has no names is no news: it has no place for any.
+                _check_n_features(self, X, reset=False)
             return BooleanMatrix.from_array(X, missing=missing)
         with naming_lines(lambda: names_of(X)):
             checked = None
@@ -691,10 +695,16 @@ class BooleanFactorizer(
             "dtype": "numeric",
         }
         if is_frame(X):
+            if not reset:
+                self._require_own_names()
             return self._validated_frame(with_numbers(X), reset, rules)
         if not isinstance(X, NamedValues):
             return validate_data(self, X, reset=reset, **rules)
         theirs, own = X.column_names, None if reset else getattr(self, "feature_names_in_", None)
+        if reset and theirs is not None:
+            repeated = told_repeated(theirs)
+            if repeated:
+                warn_caller(repeated)
         if theirs is not None and own is not None:
             try:
                 check_same_lines("columns", (len(theirs), theirs), (len(own), own.tolist()))
@@ -705,6 +715,16 @@ class BooleanFactorizer(
         if reset and theirs is not None:
             self.feature_names_in_ = np.array(theirs, dtype=object)
         return checked
+
+    def _require_own_names(self) -> None:
+        """Say what to do with a data frame where a model has columns of the same name."""
+        own = getattr(self, "feature_names_in_", None)
+        repeated = "" if own is None else told_repeated(own.tolist())
+        if repeated:
+            raise InputError(
+                f"{type(self).__name__}: of the model, {repeated[0].lower()}{repeated[1:]} A data "
+                "frame cannot have them. Pass its cells, in the model's order: X.to_numpy()."
+            )
 
     def _validated_frame(self, X: Any, reset: bool, rules: dict[str, Any]) -> Any:
         """Do the same with a data frame.

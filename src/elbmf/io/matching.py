@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from elbmf.errors import InputError
 
-__all__ = ["DifferentLinesError", "check_same_lines", "first_few", "line_order", "unknown_lines"]
+__all__ = [
+    "DifferentLinesError",
+    "check_same_lines",
+    "first_few",
+    "line_order",
+    "told_repeated",
+    "unknown_lines",
+]
 
 _SHOWN = 3
 
@@ -62,6 +69,18 @@ def line_order(
             f"its {what} are not those of {owner}. {_difference(what, names, own, owner)}"
         )
     return np.array([position[name] for name in own], dtype=np.intp)
+
+
+def told_repeated(names: Sequence[str]) -> str:
+    """Say which two columns have the same name, and why that matters; nothing if none have."""
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if first.setdefault(name, at) != at:
+            return (
+                f"Columns {first[name]} and {at} are both called {name!r}, so that those of new "
+                "data can be told by their order only. Give each a name of its own."
+            )
+    return ""
 
 
 def unknown_lines(theirs: Sequence[str], ours: Sequence[str]) -> list[int]:
