@@ -20,6 +20,7 @@ __all__ = [
     "InputError",
     "Line",
     "MissingExtraError",
+    "NothingToLearnWarning",
     "OtherWorkError",
     "Placeholder",
     "Setting",
@@ -74,6 +75,10 @@ class Line:
 
 class DoubtfulComponentWarning(UserWarning):
     """Some components of a fit may be chance: one row, one column, or no bits saved."""
+
+
+class NothingToLearnWarning(UserWarning):
+    """All cells of the data are missing, or all that are known are ones."""
 
 
 class InputError(ValueError):

@@ -152,8 +152,8 @@ def test_the_consensus_counts_the_runs_that_saw_both(drawn):
                 for fit in fits
                 if i in fit.rows and j in fit.rows
             ]
-            expected = 1.0 if i == j else np.mean(shared) if shared else 0.0
-            assert together[at, other] == pytest.approx(expected)
+            expected = 1.0 if i == j else np.mean(shared) if shared else np.nan
+            assert together[at, other] == pytest.approx(expected, nan_ok=True)
     assert sorted(consensus_order(together)) == [*range(len(rows))]
     assert cophenetic_correlation(together) <= 1 + 1e-9
 
@@ -250,3 +250,12 @@ def test_rows_that_always_have_the_same_company_correlate_perfectly():
     assert np.count_nonzero(np.diff(ordered)) == 2
     assert cophenetic_correlation(np.ones((4, 4))) == 1
     assert cophenetic_correlation(np.ones((1, 1))) == 1
+
+
+def test_pairs_of_rows_that_no_fit_saw_together_count_for_nothing():
+    groups = np.repeat([0, 1], 6)
+    together = (groups[:, None] == groups).astype(float)
+    together[0, 11] = together[11, 0] = together[2, 3] = together[3, 2] = np.nan
+    assert cophenetic_correlation(together) == pytest.approx(1)
+    ordered = groups[consensus_order(together)]
+    assert np.count_nonzero(np.diff(ordered)) == 1

@@ -172,8 +172,11 @@ def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
     assert "All columns are 0/1 but age: leave out" in elbmf("info", "patients.csv").out
     run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
     run.assert_error(
-        "patients.csv: All columns but column 'age' are 0/1", "61 at row 'p1', column 'age'"
+        "patients.csv: All columns but column 'age' are 0/1",
+        "61 at row 'p1', column 'age'",
+        "--drop age",
     )
+    assert "--binarize" not in run.err
     Path("words.csv").write_text("id,TP53,type\np1,0,lung\np2,1,colon\n")
     elbmf("info", "words.csv").assert_error("(column 'type')", "'lung'", "Write 1 and 0")
 
@@ -183,7 +186,12 @@ def test_ones_beside_empty_cells_are_warned_of(elbmf: Any) -> None:
     assert "Where an empty cell means no, write 0 into it." in elbmf("info", "marks.csv").out
     run = elbmf("fit", "marks.csv", "-k", 1, "-o", "model")
     assert "warning: No cell is known to be 0" in run.err
+    assert run.err.count("No cell is known to be 0") == 1
     assert "No cell is known to be 0" not in elbmf("info", "tiles.csv").out
+    Path("gaps.csv").write_text("id,a,b\np1,,\np2,,\n")
+    assert "All cells are missing, so there is nothing to learn." in elbmf("info", "gaps.csv").out
+    run = elbmf("fit", "gaps.csv", "-k", 1, "-o", "gaps")
+    assert "warning: All cells are missing" in run.err
 
 
 @pytest.mark.parametrize(

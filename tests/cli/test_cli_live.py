@@ -20,6 +20,7 @@ from elbmf.io import load_model
 from elbmf.kernels.compiling import _warn_that_nothing_is_kept
 from elbmf.relaxation.palm import State
 from elbmf.utils import screen
+from elbmf.utils.progress import FitProgress
 from terminals import Terminal
 from waiting import PATIENCE, wait_until
 
@@ -56,7 +57,7 @@ def test_on_a_terminal_progress_is_shown_and_interrupted(
     ours, theirs = terminal
     process = start("fit", noise, *ENDLESS, "-o", noise.parent / "out", stderr=theirs)
     os.close(theirs)
-    seen = _read_until(ours, b" left")
+    seen = _read_until(ours, b"gap ")
     process.send_signal(signal.SIGINT)
     seen += _read_until(ours, b"Interrupted after epoch")
     out, _ = process.communicate(timeout=PATIENCE)
@@ -105,7 +106,7 @@ def test_in_a_pipe_there_is_no_progress_and_an_interrupt_saves(start: Any, noise
         err.decode()
     )
     assert b"\r" not in err
-    assert b" left" not in err
+    assert b"gap " not in err
     assert b"relative loss" in out
 
 
@@ -217,6 +218,17 @@ def test_neither_compiling_nor_the_first_epoch_count_for_the_time_left(monkeypat
     compiled += 30.0
     line.fit(replace(_state(2, progress=0.2), seconds=82.0))
     assert console.lines[-1].endswith("  16 s left")
+
+
+def test_where_a_search_follows_no_time_is_left_but_it_tells_its_share(monkeypatch: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("elbmf.estimators.progress_line._SECONDS_BETWEEN", 0.0)
+    console = Terminal()
+    line = ProgressLine(console, ones=100)
+    line.fit(replace(_state(5, progress=0.5), best=40))
+    assert " left" not in console.lines[-1]
+    line.fit(FitProgress(iteration=5, loss=40, seconds=12.4, stage="search", progress=0.25))
+    assert console.lines[-1].endswith("] searching  relative loss 0.4000  25 %  12 s so far")
 
 
 @pytest.mark.parametrize("watched", [True, False])

@@ -4,9 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from elbmf.io import load_model, read, save_model
+from elbmf import GreConD
+from elbmf.errors import InputError
+from elbmf.io import LabelledMatrix, load_model, read, save_model
 
 NEW = "person,apple,pear,plum,fig,nut\nzoe,1,1,1,1,0\nyan,0,0,1,1,1\n"
 
@@ -105,8 +108,19 @@ def test_other_columns_are_refused(
 def test_names_that_repeat_cannot_be_put_in_order(elbmf: Any) -> None:
     Path("twice.csv").write_text("p,a,a,b\nx,1,1,0\ny,0,1,1\n")
     Path("other.csv").write_text("p,a,b,a\nx,1,1,0\n")
-    assert elbmf("fit", "twice.csv", "-k", 1, "-o", "twice").code == 0
+    made = elbmf("fit", "twice.csv", "-k", 1, "-o", "twice")
+    assert made.code == 0
+    assert "warning: Columns 0 and 1 are both called 'a'" in made.err
     elbmf("transform", "twice", "other.csv").assert_error("column 1 is 'b', not 'a'", "more than")
+
+
+def test_frames_have_no_names_that_repeat() -> None:
+    table = LabelledMatrix(np.array([[1, 1, 0], [0, 1, 1]]), None, ["a", "a", "b"])
+    with pytest.warns(UserWarning, match="Columns 0 and 1 are both called 'a'"):
+        model = GreConD(1).fit(table)
+    with pytest.raises(InputError, match=r"columns 0 and 1 are both.*Pass its cells.*to_numpy"):
+        model.transform(pd.DataFrame({"a": [1], "b": [1], "c": [0]}))
+    np.testing.assert_array_equal(model.transform(table), model.membership_)
 
 
 @pytest.mark.parametrize("command", ["transform", "score"])

@@ -18,8 +18,8 @@ from sklearn.preprocessing import FunctionTransformer
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import boolean_product
 from elbmf.datasets import make_tiles
-from elbmf.errors import InputError
-from elbmf.estimators import METHODS, Binaps
+from elbmf.errors import InputError, NothingToLearnWarning
+from elbmf.estimators import METHODS, Binaps, GreConD
 from elbmf.estimators import method as method_of
 from entrants import quickly
 from strategies import boolean_arrays, examples
@@ -265,13 +265,18 @@ def with_value(value):
     ("value", "message"),
     [
         (np.inf, r"contains infinity: inf at row 3, column 4"),
-        (-1, r"Negative values.*-1 at row 3, column 4.*binarize="),
-        (7, r"zeros and ones; got 7 at row 3, column 4.*binarize="),
+        (-1, r"-1 at row 3, column 4(.*Leave it out| must be 0, 1 or missing)"),
+        (7, r"7 at row 3, column 4(.*Leave it out| must be 0, 1 or missing)"),
     ],
 )
 def test_values_that_are_not_boolean(method, quick, make, value, message):
     with pytest.raises(InputError, match=f"{method.__name__}: .*{message}"):
         quick(3).fit(make(with_value(value)))
+    if np.isfinite(value):
+        X = A.astype(float)
+        X[:4] = 2 * value
+        with pytest.raises(InputError, match=f"{method.__name__}: .*zeros and ones.*binarize="):
+            quick(3).fit(make(X))
     model = quick(3, random_state=0).fit(A)
     with pytest.raises(InputError, match=message):
         model.transform(make(with_value(value)))
@@ -404,3 +409,14 @@ def test_the_callback_can_end_a_fit(quick):
     assert model.membership_.shape == (40, 3)
     assert model.components_.shape == (3, 30)
     assert model.reconstruction_err_ == cover(A, model.membership_, model.components_).loss
+
+
+@pytest.mark.parametrize(
+    ("A", "said"),
+    [([[1, np.nan], [np.nan, 1]], "No cell is known to be 0"), ([[np.nan]], "nothing to learn")],
+)
+def test_data_of_which_nothing_can_be_learned_is_warned_of_once(A, said):
+    with pytest.warns(NothingToLearnWarning, match=said) as told:
+        model = GreConD(1).fit(A)
+    assert len(told) == 1
+    assert np.isfinite(model.reconstruction_err_)

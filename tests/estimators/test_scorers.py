@@ -1,15 +1,17 @@
 """Scorers for searches over parameters: they find the number of tiles that were planted."""
 
+import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from elbmf import ELBMF
+from elbmf import ELBMF, GreConD
 from elbmf.datasets import make_tiles
 from elbmf.errors import InputError
 from elbmf.estimators import description_length_scorer, held_out_scorer
@@ -80,3 +82,12 @@ def test_what_cannot_be_scored_says_why(model):
         held_out_scorer(model, A, share=20)
     with pytest.raises(NotFittedError):
         description_length_scorer(ELBMF(), A)
+
+
+@pytest.mark.parametrize("scorer", [description_length_scorer, held_out_scorer])
+def test_frames_are_scored_without_a_word(scorer):
+    frame = pd.DataFrame(np.eye(6).repeat(2, axis=0), columns=[*"abcdef"])
+    model = GreConD(2).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert scorer(model, frame) == scorer(GreConD(2).fit(frame.to_numpy()), frame.to_numpy())

@@ -105,10 +105,14 @@ def test_all_columns_that_do_not_belong_are_counted():
 def test_numbers_that_are_not_0_or_1_are_named_by_row_and_column():
     frame = people().assign(age=[33, 44])
     said = "All columns but column 'age' are 0/1.*33 at row 'Ann', column 'age'"
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as found:
         ELBMF(1).fit(frame)
+    # A threshold would make ones of the whole column.
+    assert str(found.value).endswith("Leave it out if it does not belong: X.drop(columns='age').")
+    assert "binarize" not in str(found.value)
     model = ELBMF(1, random_state=0).fit(people())
-    with pytest.raises(InputError, match="7 at row 'Bob', column 'vpn'"):
+    said = "^The cell 7 at row 'Bob', column 'vpn' must be 0, 1 or missing.$"
+    with pytest.raises(InputError, match=said):
         model.transform(people().replace({"vpn": {0: 7}}))
 
 

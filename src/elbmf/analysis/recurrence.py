@@ -314,7 +314,7 @@ def consensus_matrix(fits: Sequence[PartialFit], rows: Lines) -> Floats:
     Returns
     -------
     ndarray of float64, of shape (rows, rows)
-        Over the fits that saw both rows; 0 where there is none, and 1 of a row with itself.
+        Over the fits that saw both rows; NaN where there is none, and 1 of a row with itself.
     """
     together, seen = (np.zeros((len(rows), len(rows)), np.int32) for _ in range(2))
     for fit in fits:
@@ -323,7 +323,7 @@ def consensus_matrix(fits: Sequence[PartialFit], rows: Lines) -> Floats:
         at = np.ix_(mine, mine)
         together[at] += members @ members.T > 0
         seen[at] += 1
-    shares = together / np.maximum(seen, 1)
+    shares = np.where(seen, together / np.maximum(seen, 1), np.nan)
     np.fill_diagonal(shares, 1.0)
     return shares
 
@@ -339,13 +339,35 @@ def cophenetic_correlation(consensus: Floats) -> float:
     """Return how close a consensus matrix is to groups: 1 if each row always has the same company.
 
     It is the correlation of 1 − consensus with the distances in the tree that average linkage makes
-    of it.
+    of it, over the pairs of rows that are known.
     """
     distances = squareform(1 - consensus, checks=False)
-    if len(consensus) < 2 or np.ptp(distances) == 0:
+    known = ~np.isnan(distances)
+    if not known.any() or np.ptp(distances[known]) == 0:
         return 1.0  # A tree shows a single distance exactly.
-    return float(cophenet(_tree(consensus), distances)[0])
+    in_tree = cophenet(_tree(consensus))[known]
+    if np.ptp(in_tree) == 0:
+        return 0.0
+    return float(np.corrcoef(distances[known], in_tree)[0, 1])
 
 
 def _tree(consensus: Floats) -> Floats:
-    return np.asarray(linkage(squareform(1 - consensus, checks=False), "average"))
+    return np.asarray(linkage(squareform(1 - _filled(consensus), checks=False), "average"))
+
+
+def _filled(consensus: Floats) -> Floats:
+    """Return a consensus matrix with a guess for pairs of rows that no fit saw together.
+
+    A row is guessed to be with another as often as the company it keeps is; and where that is not
+    known either, as often as any two rows are.
+    """
+    known = ~np.isnan(consensus)
+    if known.all():
+        return consensus
+    shares = np.where(known, consensus, 0.0)
+    company = shares - np.diag(np.diag(shares))
+    pairs = known.sum() - len(known)
+    usual = company.sum() / pairs if pairs else 0.0
+    told = company @ known
+    guess = np.where(told > 0, company @ shares / np.where(told > 0, told, 1), usual)
+    return np.where(known, consensus, (guess + guess.T) / 2)

@@ -13,11 +13,12 @@ from elbmf.binarizers import Binarize, binarized, is_number, learns
 from elbmf.cli.flags.shared import reader_options, side_options, weight_files
 from elbmf.errors import InputError, Setting
 from elbmf.io import FolderTable, LabelledMatrix, read, read_weights, to_folder
+from elbmf.io.frames import dropping
 from elbmf.matrix.boolean_matrix import (
     BooleanMatrix,
     NotBooleanError,
     stray_columns,
-    stray_text,
+    without_strays,
 )
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.sizes import bytes_of
@@ -89,8 +90,8 @@ def learned_boolean(
         try:
             A, binarizer = binarized(table.values, binarize)
         except NotBooleanError as error:
-            strays = stray_text(table.values)
-            raise InputError(f"{path}: ", *strays, *error.parts) from error
+            parts = without_strays(error, table.values, lambda places: dropping(table, places))
+            raise InputError(f"{path}: ", *parts) from error
         except InputError as error:
             raise InputError(f"{path}: ", *error.parts) from error
     limits = getattr(binarizer, "limits_", np.empty(0))

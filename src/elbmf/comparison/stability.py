@@ -133,8 +133,10 @@ class Stability(MetaEstimatorMixin, Watched, ShowsFound, BaseEstimator):
         What the recurrence is the mean of; NaN where a run does not count.
     cophenetic_ : float
         Cophenetic correlation of the consensus matrix: 1 if each row is always in the same company.
+        Pairs of rows that no run saw together do not count.
     consensus_matrix_ : ndarray of float64
-        Share of the runs in which two rows are in a component together, of up to 1000 rows.
+        Share of the runs in which two rows are in a component together, of up to 1000 rows: of the
+        runs that saw both, and NaN where there is none.
     consensus_rows_ : ndarray of int64
         Which rows these are, in an order that puts rows that are often together next to each other.
     fits_ : list of PartialFit
@@ -337,7 +339,10 @@ class Stability(MetaEstimatorMixin, Watched, ShowsFound, BaseEstimator):
                 )
                 for l in range(len(V))
             ],
-            consensus=[rounded(line) for line in _shrunk(self.consensus_matrix_)],
+            consensus=[
+                [None if np.isnan(each) else each for each in rounded(line)]
+                for line in _shrunk(self.consensus_matrix_)
+            ],
         )
 
     def components_frame(self) -> Any:
@@ -443,12 +448,15 @@ class _RunsOf(MutableMapping[int, Factors]):
 
 
 def _shrunk(consensus: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means of blocks of a map, as many as can be noted."""
+    """Return means of what is known in blocks of a map, as many as can be noted."""
     size = len(consensus)
     edges = np.linspace(0, size, min(size, _MOST_ON_MAP), endpoint=False).astype(np.int64)
-    sums = np.add.reduceat(np.add.reduceat(consensus, edges, axis=0), edges, axis=1)
-    heights = np.diff(edges, append=size)
-    return np.asarray(sums / np.outer(heights, heights))
+    known = ~np.isnan(consensus)
+    sums, counts = (
+        np.add.reduceat(np.add.reduceat(each, edges, axis=0), edges, axis=1)
+        for each in (np.where(known, consensus, 0.0), known.astype(np.int64))
+    )
+    return np.where(counts, sums / np.maximum(counts, 1), np.nan)
 
 
 def stability(

@@ -22,7 +22,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_n_features, check_array, check_is_fitted, validate_data
 
 from elbmf.binarizers import Binarize, BinarizerWord, binarizer_of, is_number, with_nan
 from elbmf.boolean.coverage import Cover, Weights, cover
@@ -31,18 +31,18 @@ from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.metrics import measures
 from elbmf.boolean.noise_rates import NoiseRates
 from elbmf.boolean.product import boolean_product
-from elbmf.errors import InputError
+from elbmf.errors import InputError, NothingToLearnWarning
 from elbmf.estimators.auto_rank import Refit, at_best_rank
 from elbmf.estimators.progress_line import ProgressLine, Watched
 from elbmf.estimators.shown import ShowsFound
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.formats.matrix_folder import FolderTable
-from elbmf.io.frames import is_frame, plain_cells, with_numbers
-from elbmf.io.matching import in_order, line_order
+from elbmf.io.frames import dropping, is_frame, plain_cells, with_numbers
+from elbmf.io.matching import in_order, line_order, told_repeated
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
-from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, stray_text
+from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, without_strays
 from elbmf.ranks.path import Stepper
 from elbmf.search.local import describe, refine
 from elbmf.utils.constraints import HasMethods, Interval, Options, StrOptions
@@ -50,6 +50,7 @@ from elbmf.utils.docstrings import with_inherited
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
+from elbmf.utils.text import unlearnable
 
 __all__ = ["BooleanFactorizer", "FittedFactors", "estimator", "lent"]
 
@@ -297,6 +298,9 @@ class BooleanFactorizer(
         self._note_layer(X, layer)
         with naming_lines(lambda: names_of(X)), ExitStack() as lending:
             A = read = lending.enter_context(self._lend(self._read(X, missing, reset=True)))
+            untold = unlearnable(read.ones, read.cells, read.n_missing)
+            if untold:
+                warn_caller(untold, NothingToLearnWarning)
             lines = self._line_weights(read, sample_weight, feature_weight)
             if lines is not None:
                 A = lending.enter_context(self._lend(lines.repeat(read)))
@@ -587,8 +591,9 @@ class BooleanFactorizer(
     ) -> float:
         """One minus the relative loss on X: 1 is perfect, 0 is what no components at all reach.
 
-        Missing entries, given as for `fit`, count for nothing. Rows and columns count as the
-        weights say that are given here; 1 each by default, whatever they were in the fit.
+        Missing entries, given as for `fit`, count for nothing; where none is known, none is wrong,
+        and the score is 1. Rows and columns count as the weights say that are given here; 1 each by
+        default, whatever they were in the fit.
         """
         check_is_fitted(self, "components_")
         with self._lend(self._read(X, missing, reset=False)) as A:
@@ -655,7 +660,11 @@ class BooleanFactorizer(
             X, missing = self._with_own_columns(given, X, missing)
         if isinstance(X, BooleanMatrix):
             # Valid already, and perhaps larger than memory.
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset:
+                validate_data(self, X, reset=True, skip_check_array=True)
+            else:
+                # That it has no names is no news: it has no place for any.
+                _check_n_features(self, X, reset=False)
             return BooleanMatrix.from_array(X, missing=missing)
         with naming_lines(lambda: names_of(X)):
             checked = None
@@ -671,11 +680,16 @@ class BooleanFactorizer(
                     self.binarizer_ = binarizer_of(self.binarize).fit(checked)
                 return BooleanMatrix.from_array(self.binarizer_.transform(checked))
             except InputError as error:
-                strays = stray_text(checked) if isinstance(error, NotBooleanError) else ()
-                hint = ""
-                if isinstance(error, NotBooleanError) and is_annotated(given):
-                    hint = _layers_hint(given, None if reset else self)
-                raise InputError(f"{type(self).__name__}: ", *strays, *error.parts, hint) from None
+                parts: Sequence[Any] = error.parts
+                if isinstance(error, NotBooleanError):
+                    hint = ""
+                    if is_annotated(given):
+                        hint = _layers_hint(given, None if reset else self)
+                    if not reset:
+                        raise InputError(*error.of_new_rows().parts, hint) from None
+                    parts = without_strays(error, checked, lambda places: dropping(given, places))
+                    parts = [*parts, hint]
+                raise InputError(f"{type(self).__name__}: ", *parts) from None
 
     def _with_own_columns(self, given: Any, X: Any, missing: Any) -> tuple[Any, Any]:
         """Put columns in the order of the fit, by their names; raise where they are others."""
@@ -704,16 +718,30 @@ class BooleanFactorizer(
             "dtype": "numeric",
         }
         if is_frame(X):
+            if not reset:
+                self._require_own_names()
             return self._validated_frame(with_numbers(X), reset, rules)
         if not isinstance(X, NamedValues):
             return validate_data(self, X, reset=reset, **rules)
         theirs = X.column_names
         if theirs is not None and not reset and hasattr(self, "feature_names_in_"):
             return check_array(X.values, estimator=self, **rules)  # They are looked at already.
+        if reset and theirs is not None and (repeated := told_repeated(theirs)):
+            warn_caller(repeated)
         checked = validate_data(self, X.values, reset=reset, **rules)
         if reset and theirs is not None:
             self.feature_names_in_ = np.array(theirs, dtype=object)
         return checked
+
+    def _require_own_names(self) -> None:
+        """Say what to do with a data frame where a model has columns of the same name."""
+        own = getattr(self, "feature_names_in_", None)
+        repeated = "" if own is None else told_repeated(own.tolist())
+        if repeated:
+            raise InputError(
+                f"{type(self).__name__}: of the model, {repeated[0].lower()}{repeated[1:]} A data "
+                "frame cannot have them. Pass its cells, in the model's order: X.to_numpy()."
+            )
 
     def _validated_frame(self, X: Any, reset: bool, rules: dict[str, Any]) -> Any:
         """Do the same with a data frame.

@@ -108,11 +108,13 @@ class ProgressLine:
         if self._many_ranks:
             return f"{report.n_components} components  {figures}", 0.0
         if report.stage == "search":
-            return figures, report.progress
+            done = f"{100 * report.progress:.0f} %"
+            return f"{figures}  {done}  {times(round(report.seconds))} so far", report.progress
         if not report.progress:
             return f"{figures}  {times(report.seconds)}", 0.0
         run = f"run {report.run}/{report.runs}  " if report.runs > 1 else ""
-        left = self._seconds_left(report)
+        # Factors that are there before the epochs end are searched on afterwards, for longer.
+        left = self._seconds_left(report) if report.best is None else None
         of_it = "" if left is None else f"  {times(round(left))} left"
         return f"{run}{figures}{of_it}", report.progress
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.errors import InputError, Line
+from elbmf.errors import InputError, Line, Setting
 from elbmf.io.table import LabelledMatrix, names_of
 from elbmf.io.text.lines import CellError, parse_cell, shown
 from elbmf.io.text.numerals import looks_numeric
 from elbmf.utils.extras import optional_module
 
-__all__ = ["from_frame", "is_frame", "plain_cells", "to_frame", "with_numbers"]
+__all__ = ["dropping", "from_frame", "is_frame", "plain_cells", "to_frame", "with_numbers"]
 
 _MOST_NAMED = 3
 
@@ -72,6 +72,17 @@ def with_numbers(frame: Any) -> Any:
             "columns first, e.g. with pandas.get_dummies.",
         )
     return _replaced(frame, read) if read else frame
+
+
+def dropping(data: Any, places: Sequence[int]) -> str | Setting:
+    """Return how to leave columns of some data out; an empty text where there is no short way."""
+    if is_frame(data):
+        names = [list(data.columns)[place] for place in places]
+        by = "" if hasattr(data, "with_columns") else "columns="
+        return f"X.drop({by}{(names[0] if len(names) == 1 else names)!r})"
+    if isinstance(data, LabelledMatrix) and data.column_names is not None:
+        return Setting("drop", ",".join(data.column_names[place] for place in places))
+    return f"numpy.delete(X, {list(places)}, axis=1)" if isinstance(data, np.ndarray) else ""
 
 
 def plain_cells(frame: Any) -> NDArray[Any] | None:

@@ -18,6 +18,7 @@ __all__ = [
     "first_few",
     "in_order",
     "line_order",
+    "told_repeated",
     "unknown_lines",
 ]
 
@@ -81,6 +82,18 @@ def in_order(matrix: Any, rows: Any, columns: Any) -> Any:
     if columns is not None:
         matrix = getattr(matrix, "iloc", matrix)[:, columns]
     return matrix
+
+
+def told_repeated(names: Sequence[str]) -> str:
+    """Say which two columns have the same name, and why that matters; nothing if none have."""
+    first: dict[str, int] = {}
+    for at, name in enumerate(names):
+        if first.setdefault(name, at) != at:
+            return (
+                f"Columns {first[name]} and {at} are both called {name!r}, so that those of new "
+                "data can be told by their order only. Give each a name of its own."
+            )
+    return ""
 
 
 def unknown_lines(theirs: Sequence[str], ours: Sequence[str]) -> list[int]:

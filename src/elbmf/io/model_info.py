@@ -192,7 +192,8 @@ class StabilityInfo(Notes):
     components : sequence of ComponentStability
         Each of them.
     consensus : sequence of sequence of float
-        A map of the consensus matrix, means of blocks of rows that are often together.
+        A map of the consensus matrix, means of blocks of rows that are often together; None where
+        no run saw both.
     """
 
     runs: int
@@ -200,7 +201,7 @@ class StabilityInfo(Notes):
     stability: float
     cophenetic: float | None = None
     components: Sequence[ComponentStability] = ()
-    consensus: Sequence[Sequence[float]] = ()
+    consensus: Sequence[Sequence[float | None]] = ()
 
 
 @dataclass

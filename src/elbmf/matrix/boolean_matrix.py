@@ -7,7 +7,7 @@ not 0/1 is an error that shows the offending values.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,8 +26,8 @@ __all__ = [
     "as_matrix",
     "canonical",
     "stray_columns",
-    "stray_text",
     "tell_ones",
+    "without_strays",
 ]
 
 T = TypeVar("T")
@@ -439,16 +439,31 @@ def stray_columns(values: Any) -> list[int]:
     return found.tolist() if found.size <= min(_MOST_STRAY, (values.shape[1] - 1) // 2) else []
 
 
-def stray_text(values: Any) -> list[str | Line]:
-    """Say which few columns are not 0/1 while all others are, such as an age beside mutations."""
+def without_strays(
+    error: "NotBooleanError", values: Any, drop: Callable[[list[int]], str | Setting]
+) -> Sequence[str | Setting | Line]:
+    """Return the message of an error, which names a few columns that are not 0/1 if all others are.
+
+    An age beside mutations is to be left out: a threshold would make ones of all of it.
+
+    Parameters
+    ----------
+    error : NotBooleanError
+    values : array-like or sparse matrix
+        What it was raised of.
+    drop : callable
+        Returns how to leave columns out, from their places; an empty text says nothing.
+    """
+    strays = [] if error.infinite else stray_columns(values)
+    if not strays:
+        return error.parts
     named: list[str | Line] = []
-    strays = stray_columns(values)
     for place in strays:
         named += [", " if named else "", Line(1, place)]
-    if not named:
-        return []
     rest = "out what does not belong" if len(strays) > 1 else "it out if it does not belong"
-    return ["All columns but ", *named, f" are 0/1: leave {rest}. "]
+    how = drop(strays)
+    told = [": ", how, "."] if how else ["."]
+    return ["All columns but ", *named, " are 0/1; got ", *error.found, f". Leave {rest}", *told]
 
 
 class NotBooleanError(InputError):
@@ -465,6 +480,8 @@ class NotBooleanError(InputError):
     ----------
     found : tuple of str or Line
         The entries, without advice.
+    infinite : bool
+        Whether some are infinite, which no threshold helps.
     entries : tuple
         The parameters.
     """
@@ -488,7 +505,8 @@ class NotBooleanError(InputError):
                 Line(1, int(column)),
             ]
         self.found = (*found, hint)
-        if np.isinf(numbers).any():
+        self.infinite = bool(np.isinf(numbers).any())
+        if self.infinite:
             super().__init__(
                 "Input X contains infinity: ", *self.found, ". Replace infinite entries first."
             )
@@ -503,3 +521,10 @@ class NotBooleanError(InputError):
             Setting("binarize", 0),
             "; or to 'zscore' for those high in their column.",
         )
+
+    def of_new_rows(self) -> InputError:
+        """Return the same error without advice for a fit, for rows that a model is to describe."""
+        if self.infinite:
+            return self
+        cells = "The cells " if len(self.entries[0]) > 1 else "The cell "
+        return InputError(cells, *self.found, " must be 0, 1 or missing.")

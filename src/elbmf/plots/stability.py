@@ -93,6 +93,8 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
 def consensus_map(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how often rows are in a component together, those next to each other that often are.
 
+    Pairs of rows that no run saw together are grey.
+
     Parameters
     ----------
     model : Stability or SavedModel

@@ -150,8 +150,8 @@ class Matrix(TypedDict):
 class Consensus(TypedDict):
     """How often rows are in a component together, in fits of resampled data.
 
-    ``shares`` (u1) are those of the runs, in 255ths: means of ``side`` by ``side`` blocks of rows,
-    where rows that are often together are next to each other.
+    ``shares`` (u1) are those of the runs, in 254ths: means of ``side`` by ``side`` blocks of rows,
+    where rows that are often together are next to each other. 255 is where no run saw both.
     """
 
     runs: int

@@ -60,7 +60,7 @@ def consensus_of(facts: Facts) -> Consensus | None:
         runs=noted.runs,
         cophenetic=noted.cophenetic,
         side=len(shares),
-        shares=pack_numbers(np.rint(255 * shares), "u1"),
+        shares=pack_numbers(np.where(np.isnan(shares), 255, np.rint(254 * shares)), "u1"),
     )
 
 

@@ -17,7 +17,7 @@ from elbmf.report.document import Curve, Rank, Summary
 from elbmf.report.facts import Facts
 from elbmf.report.limits import Limits
 from elbmf.report.packing import short_numbers
-from elbmf.utils.text import NO_ZEROS, amount, counted, number, percent, shortened, without_zeros
+from elbmf.utils.text import amount, counted, number, percent, shortened, unlearnable
 
 __all__ = ["summary_of"]
 
@@ -288,8 +288,9 @@ def _warnings(facts: Facts, made: Summary) -> list[str]:
             f"The data is not as it was when the model was made: {number(before)} cells were wrong "
             f"then, {number(facts.cover.loss)} are now. All figures are of the data as it is now."
         )
-    if without_zeros(made["ones"], made["rows"] * made["columns"], made["missing"]):
-        said.append(NO_ZEROS)
+    untold = unlearnable(made["ones"], made["rows"] * made["columns"], made["missing"])
+    if untold:
+        said.append(untold)
     return said + _unused(facts, made) + _poor(made) + _doubtful(facts)
 
 

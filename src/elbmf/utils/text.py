@@ -1,6 +1,7 @@
 """Numbers, sizes, durations and long names as they are written for people, and what all say."""
 
 __all__ = [
+    "ALL_MISSING",
     "NO_ZEROS",
     "amount",
     "counted",
@@ -10,13 +11,15 @@ __all__ = [
     "shortened",
     "size_text",
     "times",
-    "without_zeros",
+    "unlearnable",
 ]
 
 NO_ZEROS = (
     "No cell is known to be 0, and missing cells count for nothing, so any groups fit. Where an "
     "empty cell means no, write 0 into it."
 )
+
+ALL_MISSING = "All cells are missing, so there is nothing to learn."
 
 
 def number(count: int) -> str:
@@ -78,6 +81,8 @@ def shortened(text: str, longest: int) -> str:
     return text[: longest - 1 - tail] + "…" + text[len(text) - tail :]
 
 
-def without_zeros(ones: int | None, cells: int, missing: int) -> bool:
-    """Whether all cells that are known are ones while others are missing, for `NO_ZEROS` to say."""
-    return bool(ones and missing and ones + missing == cells)
+def unlearnable(ones: int | None, cells: int, missing: int) -> str:
+    """Say why nothing can be learned of data: no cell is known, or none beside ones and gaps is."""
+    if cells and missing == cells:
+        return ALL_MISSING
+    return NO_ZEROS if ones and missing and ones + missing == cells else ""

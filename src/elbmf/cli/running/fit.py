@@ -49,6 +49,7 @@ from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import FolderTable, LabelledMatrix, SavedModel
 from elbmf.io.annotated import KEY
 from elbmf.io.described import described
+from elbmf.io.matching import told_repeated
 from elbmf.io.row_batches import STDIN
 from elbmf.io.write_back import check_write_back, write_back
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -56,7 +57,6 @@ from elbmf.matrix.on_disk import NOTE, DiskMatrix
 from elbmf.relaxation.engines.cluster import DaskMatrix
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
-from elbmf.utils.text import NO_ZEROS, without_zeros
 
 __all__ = ["command_line", "draw_seed", "fitted_model", "run", "whereabouts"]
 
@@ -92,8 +92,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return stream.run(estimator, method, args, console)
     with _opened(args, estimator, parameters.get("binarize")) as (A, table, learned):
         _LOG.info("%s: %d×%d, %d ones", args.data, *A.shape, A.ones)
-        if without_zeros(A.ones, A.cells, A.n_missing):
-            console.warn(NO_ZEROS)
+        repeated = told_repeated(table.column_names or ())
+        if repeated:
+            console.warn(repeated)
         estimator.set_params(**constraints_of(args, table))
         weights = line_weights(args, table)
         kept.open(console)

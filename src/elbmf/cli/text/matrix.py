@@ -10,7 +10,7 @@ from elbmf.analysis import line_ones
 from elbmf.cli.text.tables import figures, shorten, table
 from elbmf.io import FolderTable, LabelledMatrix
 from elbmf.matrix.on_disk import DiskMatrix
-from elbmf.utils.text import NO_ZEROS, number, size_text, without_zeros
+from elbmf.utils.text import number, size_text, unlearnable
 
 __all__ = ["matrix_figures", "matrix_text"]
 
@@ -165,6 +165,7 @@ def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
         )
     if others:
         text += f"\nAll columns are 0/1 but {', '.join(others)}: leave out what does not belong"
-    if without_zeros(found["ones"], rows * columns, found["missing"]):
-        text += f"\n\n{NO_ZEROS}"
+    untold = unlearnable(found["ones"], rows * columns, found["missing"])
+    if untold:
+        text += f"\n\n{untold}"
     return text

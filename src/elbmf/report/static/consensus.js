@@ -6,6 +6,7 @@ async function showConsensus({ consensus }) {
   if (!consensus) return;
   const { runs, cophenetic, side } = consensus;
   const shares = await unpack(consensus.shares);
+  const unseen = 255;
   put(
     byId("consensus-text"),
     `In how many of ${counted(runs, "fit")} of resampled data two rows are in a component together. `,
@@ -22,15 +23,23 @@ async function showConsensus({ consensus }) {
   put(
     byId("consensus-content"),
     canvas,
-    make("p.note", null, "White: never together; full colour: in each run."),
+    make(
+      "p.note",
+      null,
+      "White: never together; full colour: in each run.",
+      shares.includes(unseen) ? " Orange: no run saw both." : "",
+    ),
   );
   onTheme(paint);
   paint();
 
   function paint() {
-    const [red, green, blue] = colour("cell-one");
+    const together = colour("cell-one");
+    const unknown = [...colour("cell-extra"), 90];
     const pixels = new ImageData(side, side);
-    shares.forEach((share, i) => pixels.data.set([red, green, blue, share], 4 * i));
+    shares.forEach((share, i) =>
+      pixels.data.set(share === unseen ? unknown : [...together, Math.round((255 * share) / 254)], 4 * i),
+    );
     canvas.getContext("2d").putImageData(pixels, 0, 0);
   }
 }
