@@ -294,7 +294,8 @@ def test_pairs_are_read_as_those_of_the_model_and_lack_what_is_zero(elbmf: Any) 
     assert read("out.csv").values.sum() == 1
     assert elbmf("score", "m", "new.csv", "--json").json["transformed"]
     Path("new.csv").write_text("qui;où;quoi\nzoe;y;b\nzoe;y;e\n")
-    elbmf("transform", "m", "new.csv").assert_error("Unknown to the model: 'e'")
+    assert "Unknown to the model: 'e'" in elbmf("transform", "m", "new.csv").err
     # A table lacks columns by mistake.
     Path("wide.csv").write_text("qui,a,b\nzoe,1,1\n")
-    elbmf("transform", "m", "wide.csv", "--layout", "wide").assert_error("2 columns")
+    run = elbmf("transform", "m", "wide.csv", "--layout", "wide", "--columns", "a,b")
+    assert "has 2 columns, but the model has 4" in run.err

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -116,7 +117,7 @@ def chosen_fields(
         each = [name for one in said for name in ([one] if one in titles else one.split(","))]
         if all(isinstance(one, str) for one in said) and not names_chosen(columns, titles)[1]:
             found = [sorted(names_chosen(name, titles)[0], key=titles.index) for name in each]
-            fields = [titles.index(name) for name in dict.fromkeys(sum(found, []))]
+            fields = [titles.index(name) for name in dict.fromkeys(chain(*found))]
             columns = None
     if drop and not (found_unknown := names_chosen(drop, titles))[1]:
         fields = [at for at in fields if titles[at] not in found_unknown[0]]

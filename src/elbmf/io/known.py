@@ -13,6 +13,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -311,7 +312,7 @@ def read_pairs(
     Returns
     -------
     ndarray of int64, of shape (pairs, 2)
-        Their places among the names.
+        Their places among the names; a name that is there several times stands for all of them.
 
     Warns
     -----
@@ -319,7 +320,10 @@ def read_pairs(
         If there are none, or the first line is taken for a header.
     """
     source, found = Path(path), []
-    places = [{name: at for at, name in enumerate(own)} for own in names]
+    places: list[dict[str, list[int]]] = [{}, {}]
+    for side, own in enumerate(names):
+        for at, name in enumerate(own):
+            places[side].setdefault(name, []).append(at)
     expected = f"pairs of {nouns[0]} and {nouns[1]}"
     for line, fields in () if is_blank(source) else SideTable(source, expected, **options):
         if len(fields) != 2:
@@ -341,7 +345,7 @@ def read_pairs(
                 f"{nouns[side]}s are called {first_few(names[side])}. Correct the name or leave "
                 "the line out."
             )
-        found.append([places[side][fields[side]] for side in (0, 1)])
+        found += product(*(places[side][fields[side]] for side in (0, 1)))
     if not found:
         warnings.warn(
             f"{source}: has no {expected}, so there are no rules in it.",

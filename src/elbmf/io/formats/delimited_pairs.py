@@ -105,8 +105,8 @@ class PairReader:
             )
         if not self._any_values:
             raise FileFormatError(
-                f"{self.text.path}: field {self._chosen[2] + 1} (the value) is empty in every line. Remove the "
-                "extra delimiter, or write NA where values are missing."
+                f"{self.text.path}: field {self._chosen[2] + 1} (the value) is empty in every "
+                "line. Remove the extra delimiter, or write NA where values are missing."
             )
         rows, columns = self._names
         return Ending((len(rows), len(columns)), rows, columns)
