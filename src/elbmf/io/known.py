@@ -319,7 +319,8 @@ def read_pairs(
     UserWarning
         If there are none, or the first line is taken for a header.
     """
-    source, found = Path(path), []
+    source = Path(path)
+    found: list[tuple[int, ...]] = []
     places: list[dict[str, list[int]]] = [{}, {}]
     for side, own in enumerate(names):
         for at, name in enumerate(own):

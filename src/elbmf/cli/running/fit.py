@@ -95,6 +95,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if without_zeros(A.ones, A.cells, A.n_missing):
             console.warn(NO_ZEROS)
         estimator.set_params(**constraints_of(args, table))
+        kept_names: list[str] = getattr(args, "kept", [])
         weights = line_weights(args, table)
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
@@ -117,6 +118,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             if not interrupt.requested:
                 kept.close()
         found = described(model, A)
+        # What is kept comes first.
+        for each in found:
+            if each["component"] < len(kept_names):
+                each["kept"] = kept_names[each["component"]]
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
