@@ -110,3 +110,23 @@ def test_rows_of_the_same_name(elbmf: Any) -> None:
     both = elbmf("explain", "m", "--row", "ann", "--column", "pay", "--json").json
     assert (both["value"], both["place"]) == (False, 0)
     assert [(each["value"], each["place"]) for each in both["others"]] == [(True, 2)]
+
+
+def test_names_with_commas_and_names_that_are_not_there(elbmf: Any) -> None:
+    text = 'who,"read, all",write,pay\n"Roux, Anaïs",1,1,0\nbob,1,1,0\n'
+    Path("rights.csv").write_text(text)
+    assert '"Roux, Anaïs", bob\n' in elbmf("info", "rights.csv").out
+    assert elbmf("fit", "rights.csv", "-k", "1", "-o", "m").code == 0
+    assert '"read, all", write' in elbmf("explain", "m", "--row", "bob").out
+    nearest = "nearest are 'Roux, Anaïs'"
+    elbmf("explain", "m", "--row", "roux, anais").assert_error(nearest)
+    Path("one.csv").write_text("anaïs,write\n")
+    fit = ["fit", "rights.csv", "-k", "1", "-o", "n"]
+    elbmf(*fit, "--forbid", "one.csv").assert_error(nearest)
+    Path("one.csv").write_text("role,right\na,writ\n")
+    elbmf(*fit, "--keep", "one.csv").assert_error("nearest are 'write'")
+    Path("one.csv").write_text("writes,pay\n")
+    elbmf(*fit, "--separate", "one.csv").assert_error("nearest are 'write'")
+    Path("kinds.csv").write_text("who,department\nbob,it\n")
+    run = elbmf("labels", "m", "kinds.csv", "--column", "dept")
+    run.assert_error("there is no column 'dept'. The nearest are 'department'")

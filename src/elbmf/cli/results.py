@@ -32,7 +32,13 @@ from elbmf.io.files import reading, reason
 from elbmf.io.formats import format_of
 from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
 from elbmf.io.known import group_columns, has_obs, read_label_column
-from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
+from elbmf.io.matching import (
+    DifferentLinesError,
+    first_few,
+    line_order,
+    nearest_names,
+    unknown_lines,
+)
 from elbmf.io.model import CHOSEN, folder_of
 from elbmf.io.side_tables import SIDE_OPTIONS
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -418,10 +424,10 @@ def _labels_in(
 ) -> list[str | None]:
     """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
-        raise InputError(
-            f"{path}: there is no column {column!r}. Choose one of "
-            f"{', '.join(map(repr, labellings))}."
-        )
+        nearest = nearest_names(column, list(labellings))
+        which = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
+        which += "" if nearest else ", ".join(map(repr, labellings))
+        raise InputError(f"{path}: there is no column {column!r}. {which}.")
     count, known = lines_of(model, what)
     names = [str(at) for at in range(count)] if known is None else known
     by_name = labellings[column]

@@ -6,7 +6,6 @@ characters, and ``?`` for one, unless a column is called exactly so.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -16,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import InputError, Setting
+from elbmf.io.matching import nearest_names
 from elbmf.io.table import LabelledMatrix
 
 __all__ = [
@@ -37,10 +37,7 @@ class UnknownColumnsError(InputError):
     """A column is named that a file does not have; ``names`` says which."""
 
     def __init__(self, option: str, unknown: Sequence[str], known: Sequence[str]) -> None:
-        nearest = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.4)
-        if not nearest:
-            lower = {name.lower(): name for name in known}
-            nearest = [lower[unknown[0].lower()]] if unknown[0].lower() in lower else []
+        nearest = nearest_names(unknown[0], known)
         named = ", ".join(map(repr, nearest or known[:_MOST_SHOWN]))
         says = "The nearest are" if nearest else "Its columns are"
         more = ", …" if not nearest and len(known) > _MOST_SHOWN else ""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elbmf.errors import InputError
 from elbmf.io.export import matrix_beside
-from elbmf.io.matching import first_few
+from elbmf.io.matching import first_few, nearest_names
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
@@ -129,8 +129,11 @@ def _places(name: str, known: Sequence[str], noun: str, named: bool) -> list[int
     found = [at for at, each in enumerate(known) if each == name]
     if found:
         return found
+    nearest = nearest_names(name, known) if named else []
     what = (
-        f"{noun}s are called {first_few(known)}"
+        f"the nearest are {first_few(nearest)}"
+        if nearest
+        else f"{noun}s are called {first_few(known)}"
         if named
         else (f"{noun}s have no names, so they are told by numbers from 0 to {len(known) - 1}")
     )

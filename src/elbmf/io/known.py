@@ -25,7 +25,7 @@ from elbmf.errors import FileFormatError
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
 from elbmf.io.formats.h5ad import H5AD, read_obs
-from elbmf.io.matching import first_few, unknown_lines
+from elbmf.io.matching import first_few, nearest_names, unknown_lines
 from elbmf.io.side_tables import SideTable
 from elbmf.io.text.lines import DelimitedText, check_encoding, utf8_stream
 from elbmf.io.text.numerals import CellError, Numerals
@@ -282,8 +282,8 @@ def read_weights(
     unknown = [given[at] for at in unknown_lines(given, names)]
     if unknown:
         raise FileFormatError(
-            f"{path}: the matrix has no {noun} {first_few(unknown)}. Its {noun}s are called "
-            f"{first_few(names)}. Correct the name or leave the line out."
+            f"{path}: the matrix has no {noun} {first_few(unknown)}. "
+            f"{_called(unknown[0], names, noun)} Correct the name or leave the line out."
         )
     weights = [by_name[name][0] if name in by_name else 1 for name in names]
     return np.array(weights, dtype=np.float64)
@@ -342,9 +342,9 @@ def read_pairs(
             continue
         for side in unknown:
             raise FileFormatError(
-                f"{source}, line {line}: the matrix has no {nouns[side]} {fields[side]!r}. Its "
-                f"{nouns[side]}s are called {first_few(names[side])}. Correct the name or leave "
-                "the line out."
+                f"{source}, line {line}: the matrix has no {nouns[side]} {fields[side]!r}. "
+                f"{_called(fields[side], names[side], nouns[side])} Correct the name or leave the "
+                "line out."
             )
         found += product(*(places[side][fields[side]] for side in (0, 1)))
     if not found:
@@ -353,6 +353,14 @@ def read_pairs(
             stacklevel=2,
         )
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _called(name: str, known: Sequence[str], noun: str) -> str:
+    """Say which names are near to one that is not known, or else what some are."""
+    nearest = nearest_names(name, known)
+    if nearest:
+        return f"The nearest are {first_few(nearest)}."
+    return f"Its {noun}s are called {first_few(known)}."
 
 
 def is_blank(source: Path) -> bool:

@@ -124,9 +124,13 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
 
 def _place(name: str, places: Mapping[str, int], path: str, data: str) -> int:
     if name not in places:
-        some = ", ".join(map(repr, list(places)[:3]))
+        from elbmf.io.matching import first_few, nearest_names
+
+        nearest = nearest_names(name, list(places))
+        some = f"the nearest are {first_few(nearest)}" if nearest else ""
+        some = some or f"it has {first_few(list(places))}"
         raise InputError(
-            f"{path}: names {name!r}, which {data} does not have; it has {some}, … Correct the "
-            "name, or leave it out."
+            f"{path}: names {name!r}, which {data} does not have; {some}. Correct the name, or "
+            "leave it out."
         )
     return places[name]
