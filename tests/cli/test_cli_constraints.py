@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch):
         "never.csv": "eve,wiki\n",
         "always.csv": "person,right\ndan,approve\n",
         "self.csv": "pay,pay\n",
+        "wrong.csv": "role,right\nstaff,x\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -54,6 +55,50 @@ def test_roles_are_kept_and_duties_are_separated(folder, capsys):
     assert np.array_equal(factors("again")[1][:4], factors("cover")[1])
     assert main(["rank", "rights.csv", "--keep", "roles.csv", "--max", "3", "-o", "ranks"]) == 0
     assert factors("ranks/model")[1][0].tolist() == V[0].tolist()
+
+
+def test_roles_are_kept_from_whatever_form_they_have(folder, capsys):
+    (folder / "pairs.csv").write_text("rôle;permission\nstaff;mail\nstaff;wiki\ndev;git\ndev;ci\n")
+    rows = '{"components": [{"component": 0, "name": "staff", "columns": ["mail", "wiki"]}]}'
+    (folder / "named.json").write_text(rows)
+    cover = ["cover", "rights.csv", "--seed", "0", "--overwrite"]
+    assert main([*cover, "-o", "c", "--keep", "pairs.csv"]) == 0
+    V = factors("c")[1]
+    assert V[:2].astype(int).tolist() == [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]
+    assert main(["export", "c", "-o", "c.json"]) == 0
+    assert main(["export", "c", "-o", "tables"]) == 0
+    for kept in ("c", "c.json", "tables", "tables/component_columns.csv"):
+        assert main([*cover, "-o", "again", "--keep", kept]) == 0
+        assert np.array_equal(factors("again")[1], V)
+    capsys.readouterr()
+    assert main([*cover, "-o", "again", "--keep", "named.json", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["components"]
+    assert [each.get("kept") for each in found] == ["staff"] + [None] * (len(found) - 1)
+    assert main([*cover, "-o", "again", "--keep", "pairs.csv"]) == 0
+    assert [line.split()[-3] for line in capsys.readouterr().out.splitlines() if "git" in line] == [
+        "dev"
+    ]
+    (folder / "bad.json").write_text('{"components": 3}')
+    assert main([*cover, "-o", "again", "--keep", "bad.json"]) == 2
+    assert "bad.json: is not what elbmf export writes" in capsys.readouterr().err
+
+
+def test_kept_roles_count_among_those_that_it_takes(folder, capsys):
+    (folder / "two.csv").write_text("role,mail,wiki\na,1,1\nb,1,0\nc,0,1\nd,1,0\ne,0,1\nf,1,1\n")
+    assert main(["cover", "rights.csv", "--seed", "0", "-o", "c", "--keep", "two.csv"]) == 0
+    at_least = load_model("c").info.components_at_least
+    assert at_least >= 6
+
+
+def test_a_cover_cannot_leave_out_ones_that_are_forbidden(folder, capsys):
+    (folder / "two.csv").write_text("eve,wiki\neve,pay\nann,mail\n")
+    cover = ["cover", "rights.csv", "--seed", "0", "-o", "c", "--forbid", "two.csv"]
+    assert main(cover) == 2
+    error = capsys.readouterr().err
+    assert "--forbid: 2 forbidden cells are ones" in error
+    assert "row 'ann' and column 'mail'. Allow them" in error
+    assert "with --max-loss 2" in error
+    assert main([*cover, "--max-loss", "2"]) == 0
 
 
 def test_cells_that_must_and_must_not_be(folder, capsys):
@@ -129,7 +174,7 @@ def test_limits_hold_for_rows_to_come(folder, capsys):
     [
         (["--min-rows", "3", "--max-rows", "2"], "--min-rows 3 and --max-rows 2 contradict"),
         (["--keep", "nothing"], "nothing: there is no such result"),
-        (["--keep", "never.csv"], "never.csv: "),
+        (["--keep", "wrong.csv"], "wrong.csv: names 'x', which rights.csv does not have"),
         (["--forbid", "apart.tsv"], "apart.tsv, line 1: the matrix has no row 'pay'"),
         (["--separate", "never.csv"], "never.csv, line 1: the matrix has no column 'eve'"),
         (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from elbmf.errors import InputError
-from elbmf.io import LabelledMatrix, SavedModel, explain, save_model, write
+from elbmf.io import LabelledMatrix, SavedModel, explain, load_model, save_model, write
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from strategies import examples, masked_factors
 
@@ -92,3 +92,41 @@ def test_names_and_shapes_that_do_not_fit() -> None:
         explain(model, "ann")
     with pytest.raises(InputError, match="3×4; got 2×4"):
         explain(model, "0", A=A[:2])
+
+
+def test_rows_of_the_same_name(elbmf: Any) -> None:
+    text = "who,read,write,pay\nann,1,1,0\nbob,1,1,0\nann,1,0,1\n"
+    Path("twice.csv").write_text(text)
+    warning = "twice.csv: 2 rows are called 'ann'. Rules, weights and labels by name are for all"
+    assert warning in elbmf("info", "twice.csv").err
+    Path("never.csv").write_text("ann,write\n")
+    run = elbmf("fit", "twice.csv", "-k", "2", "-o", "m", "--seed", "0", "--forbid", "never.csv")
+    assert warning in run.err
+    covered = np.matmul(*(each.toarray() for each in (load_model("m").U, load_model("m").V))) > 0
+    assert not covered[[0, 2], 1].any()
+    said = elbmf("explain", "m", "--row", "ann").out
+    assert said.startswith("2 rows are called ann.\n\nrow 0: ann is in")
+    assert "\n\nrow 2: ann is in" in said
+    both = elbmf("explain", "m", "--row", "ann", "--column", "pay", "--json").json
+    assert (both["value"], both["place"]) == (False, 0)
+    assert [(each["value"], each["place"]) for each in both["others"]] == [(True, 2)]
+
+
+def test_names_with_commas_and_names_that_are_not_there(elbmf: Any) -> None:
+    text = 'who,"read, all",write,pay\n"Roux, Anaïs",1,1,0\nbob,1,1,0\n'
+    Path("rights.csv").write_text(text)
+    assert '"Roux, Anaïs", bob\n' in elbmf("info", "rights.csv").out
+    assert elbmf("fit", "rights.csv", "-k", "1", "-o", "m").code == 0
+    assert '"read, all", write' in elbmf("explain", "m", "--row", "bob").out
+    nearest = "nearest are 'Roux, Anaïs'"
+    elbmf("explain", "m", "--row", "roux, anais").assert_error(nearest)
+    Path("one.csv").write_text("anaïs,write\n")
+    fit = ["fit", "rights.csv", "-k", "1", "-o", "n"]
+    elbmf(*fit, "--forbid", "one.csv").assert_error(nearest)
+    Path("one.csv").write_text("role,right\na,writ\n")
+    elbmf(*fit, "--keep", "one.csv").assert_error("nearest are 'write'")
+    Path("one.csv").write_text("writes,pay\n")
+    elbmf(*fit, "--separate", "one.csv").assert_error("nearest are 'write'")
+    Path("kinds.csv").write_text("who,department\nbob,it\n")
+    run = elbmf("labels", "m", "kinds.csv", "--column", "dept")
+    run.assert_error("there is no column 'dept'. The nearest are 'department'")

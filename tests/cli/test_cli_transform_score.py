@@ -292,3 +292,24 @@ def test_without_data_it_is_what_the_result_was_made_from(elbmf: Any, model: str
         elbmf(command, model).assert_error("no longer there: ../tiles.csv", "after RESULT")
         assert elbmf(command, model, "moved.csv").code == 0
     elbmf("score", model, "moved.csv", "too.csv").assert_error("unknown arguments: too.csv")
+
+
+def test_pairs_are_read_as_those_of_the_model_and_lack_what_is_zero(elbmf: Any) -> None:
+    owned = {"ann": "abc", "bob": "ab", "eve": "cd"}
+    lines = [f"{person};x;{each}" for person, own in owned.items() for each in own]
+    Path("pairs.csv").write_text("\n".join(["qui;où;quoi", *lines]) + "\n")
+    flags = ["--layout", "pairs", "--columns", "qui,quoi"]
+    assert elbmf("fit", "pairs.csv", *flags, "-k", "2", "-o", "m").code == 0
+    Path("new.csv").write_text("qui;où;quoi\nzoe;y;b\nzoe;y;a\n")
+    result = elbmf("transform", "m", "new.csv", "-o", "out.csv")
+    assert result.code == 0
+    assert "read with --layout pairs" in result.err
+    assert "2 columns of the result that no pair names count as zeros: 'c', 'd'" in result.err
+    assert read("out.csv").values.sum() == 1
+    assert elbmf("score", "m", "new.csv", "--json").json["transformed"]
+    Path("new.csv").write_text("qui;où;quoi\nzoe;y;b\nzoe;y;e\n")
+    assert "Unknown to the model: 'e'" in elbmf("transform", "m", "new.csv").err
+    # A table lacks columns by mistake.
+    Path("wide.csv").write_text("qui,a,b\nzoe,1,1\n")
+    run = elbmf("transform", "m", "wide.csv", "--layout", "wide", "--columns", "a,b")
+    assert "has 2 columns, but the model has 4" in run.err

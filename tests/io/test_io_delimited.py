@@ -1,6 +1,7 @@
 """CSV and TSV files: what they may look like, and what is reported about them."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -249,3 +250,47 @@ def test_what_text_cannot_hold_is_refused(tmp_path):
     with pytest.raises(InputError, match="surrogates"):
         write(tmp_path / "t.csv", LabelledMatrix(eye, None, ["a", "\ud800"]))
     assert list(tmp_path.iterdir()) == []
+
+
+class TestTitlesOfPairs:
+    def path(self, tmp_path, text: str) -> Path:
+        (tmp_path / "pairs.csv").write_text(text, encoding="utf-8")
+        return tmp_path / "pairs.csv"
+
+    def test_one_usual_title_that_does_not_come_again_is_a_header(self, tmp_path) -> None:
+        path = self.path(tmp_path, "wer;permission\nann;git\nann;ci\n")
+        assert read(path, layout="pairs").row_names == ["ann"]
+        assert read(path, layout="pairs", header=False).row_names == ["wer", "ann"]
+
+    def test_a_usual_word_that_comes_again_is_a_name(self, tmp_path) -> None:
+        path = self.path(tmp_path, "ann,user\nbob,user\nann,git\n")
+        assert read(path, layout="pairs").shape == (2, 2)
+
+    def test_a_first_line_that_is_alone_among_many_is_a_header_and_said_to_be(
+        self, tmp_path
+    ) -> None:
+        pairs = "".join(f"p{i % 5},r{i % 7}\n" for i in range(30))
+        path = self.path(tmp_path, "wer,was\n" + pairs)
+        with pytest.warns(UserWarning, match="'wer' and 'was' do not come again"):
+            assert read(path, layout="pairs").shape == (5, 7)
+        assert read(path, layout="pairs", header=False).shape == (6, 8)
+        few = self.path(tmp_path, "ann,git\n" + pairs[:60])
+        assert "ann" in read(few, layout="pairs").row_names
+
+    def test_two_of_more_fields_are_chosen_in_the_order_that_is_said(self, tmp_path) -> None:
+        text = "wer;wo;n;was\nann;Rome;7;git\nbob;Rome;0;ci\n"
+        path = self.path(tmp_path, text)
+        table = read(path, layout="pairs", columns="wer,was")
+        assert (table.row_names, table.column_names) == (["ann", "bob"], ["git", "ci"])
+        turned = read(path, layout="pairs", columns=["was", "wer"], drop="bob")
+        assert (turned.row_names, turned.column_names) == (["git", "ci"], ["ann"])
+        assert read(path, layout="pairs", drop="wo,n").shape == (2, 2)
+        valued = read(path, layout="pairs", columns=["was", "wer", "n"])
+        assert valued.values.toarray().tolist() == [[7, 0], [0, 0]]
+        with pytest.raises(FileFormatError, match="columns='wer,was'"):
+            read(path, layout="pairs")
+        with pytest.raises(FileFormatError, match="'wo', 'n', 'was', with columns"):
+            read(path, layout="pairs", columns="was")
+        words = self.path(tmp_path, text.replace("n;", "x;").replace("7", "a").replace("0", "b"))
+        with pytest.raises(FileFormatError, match=r"layout='pairs' columns='wer,was'"):
+            read(words)

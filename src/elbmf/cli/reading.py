@@ -2,6 +2,8 @@
 
 import argparse
 import tempfile
+import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,7 @@ from elbmf.matrix.boolean_matrix import (
 )
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.sizes import bytes_of
+from elbmf.utils.text import counted
 
 __all__ = [
     "boolean",
@@ -29,6 +32,7 @@ __all__ = [
     "line_weights",
     "other_columns",
     "read_matrix",
+    "warn_of_same_names",
     "within_memory",
 ]
 
@@ -96,6 +100,24 @@ def learned_boolean(
             raise InputError(f"{path}: ", *error.parts) from error
     limits = getattr(binarizer, "limits_", np.empty(0))
     return A, {"binarize_limits": limits.tolist()} if limits.size else {}
+
+
+def warn_of_same_names(table: LabelledMatrix, path: str | Path) -> None:
+    """Warn where several rows have one name, so that none of them can be meant alone."""
+    if isinstance(table, FolderTable) or not table.row_names:
+        return
+    counts = Counter(table.row_names)
+    repeated = {name: count for name, count in counts.items() if count > 1}
+    if repeated:
+        name, count = next(iter(repeated.items()))
+        others = len(repeated) - 1
+        more = f" ({counted(others, 'other name')} comes again, too)" if others == 1 else ""
+        more = more or (f" ({counted(others, 'other name')} come again, too)" if others else "")
+        warnings.warn(
+            f"{path}: {count} rows are called {name!r}{more}. Rules, weights and labels by name "
+            "are for all rows of a name.",
+            stacklevel=2,
+        )
 
 
 def line_weights(args: argparse.Namespace, table: LabelledMatrix) -> dict[str, Any]:

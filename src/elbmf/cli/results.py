@@ -29,8 +29,16 @@ from elbmf.io import (
 )
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
+from elbmf.io.formats import format_of
+from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
 from elbmf.io.known import group_columns, has_obs, read_label_column
-from elbmf.io.matching import DifferentLinesError, first_few, line_order, unknown_lines
+from elbmf.io.matching import (
+    DifferentLinesError,
+    first_few,
+    line_order,
+    nearest_names,
+    unknown_lines,
+)
 from elbmf.io.model import CHOSEN, folder_of
 from elbmf.io.side_tables import SIDE_OPTIONS
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -53,8 +61,11 @@ __all__ = [
     "with_data",
 ]
 
-# Reader options that say which matrix of a file is meant, and which way round.
-_TURNS = ("transpose", "layer", "genome", "names", "all_features")
+# Reader options that say which matrix of a file is meant, which way round, and what its lines are.
+_TURNS = ("transpose", "layer", "genome", "names", "all_features", "layout", "header")
+
+# Formats that have nothing but ones.
+_LISTS = ("fimi", "rmp")
 
 RANKS = "ranks.json"
 """Where in its folder a search over ranks notes what it found."""
@@ -129,13 +140,35 @@ def read_alike(
         merged.columns, merged.drop = noted.get("columns"), noted.get("drop")
     while True:
         try:
-            return read_matrix(path, merged)
+            table = read_matrix(path, merged)
+            if merged.layout == "pairs" or format_of(Path(path), merged.format).name in _LISTS:
+                table = _with_zeros(table, model, path, console)
+            return table
         except UnknownColumnsError as error:
             left = [name for name in _split(merged.drop) if name not in error.names]
             # New rows may come without what was left out; what is needed is said later.
             if args.drop is not None or len(left) == len(_split(merged.drop)):
                 raise
             merged.drop = left
+
+
+def _with_zeros(
+    table: LabelledMatrix, model: SavedModel, path: str, console: Console
+) -> LabelledMatrix:
+    """Add the columns of a model that none of some pairs has: no pair is a zero."""
+    names, own = table.column_names, model.column_names
+    missing = unknown_lines(own, names) if names and own else []
+    if not missing or names is None or own is None:
+        return table
+    added = [own[at] for at in missing]
+    console.note(
+        f"{path}: {counted(len(added), 'column')} of the result that no pair names count as zeros: "
+        f"{first_few(added)}."
+    )
+    csr = table.values
+    shape = table.shape[0], table.shape[1] + len(added)
+    values = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape)
+    return LabelledMatrix(values, table.row_names, [*names, *added])
 
 
 def _split(choice: Any) -> list[str]:
@@ -168,15 +201,26 @@ def _noted_turns(
 ) -> dict[str, object]:
     """Return what of the way that the data was read goes for new rows, too, and say so.
 
-    How a text file is laid out is found out anew for each.
+    How a table of text is cut is found out anew for each.
     """
     noted = _noted_options(model, path)
     kept = {name: noted[name] for name in _TURNS if name in noted}
+    if noted.get("layout") == "pairs" and not _may_be_pairs(path, noted):
+        # New rows may come as a table, all the same.
+        del kept["layout"]
     kept = {name: value for name, value in kept.items() if getattr(args, name) is None}
     if kept:
         flags = " ".join(as_flag(Setting(name, value)) for name, value in kept.items())
         console.note(f"{path}: read with {flags}, as the data of the model was.")
     return kept
+
+
+def _may_be_pairs(path: str, noted: dict[str, object]) -> bool:
+    """Whether the lines of a file may be pairs, as those of the data of a model are."""
+    chosen = format_of(Path(path))
+    if chosen not in (CSV, TSV) or noted.get("columns") or noted.get("drop"):
+        return True
+    return not Path(path).is_file() or holds_pairs(chosen, Path(path))
 
 
 def _noted_place(model: SavedModel, folder: Path) -> tuple[str, Path | None]:
@@ -380,10 +424,10 @@ def _labels_in(
 ) -> list[str | None]:
     """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
-        raise InputError(
-            f"{path}: there is no column {column!r}. Choose one of "
-            f"{', '.join(map(repr, labellings))}."
-        )
+        nearest = nearest_names(column, list(labellings))
+        which = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
+        which += "" if nearest else ", ".join(map(repr, labellings))
+        raise InputError(f"{path}: there is no column {column!r}. {which}.")
     count, known = lines_of(model, what)
     names = [str(at) for at in range(count)] if known is None else known
     by_name = labellings[column]

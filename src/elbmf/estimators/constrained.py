@@ -334,17 +334,19 @@ def unmet(
 ) -> InputError:
     """Return the error that a wish could not be met, which names another that is in the way."""
     others = [setting for setting in constraints.in_force if setting.name != wish.name]
+    # A cover takes as many components as it needs.
+    more = "effort" if wish.name == "max_loss" else "components or effort"
     if constraints.from_below:
         others.append(Setting("extra_weight", np.inf))
     for setting in others:
         if met(constraints.without(setting.name)):
             return InputError(
                 wish, " and ", setting, " were not met together: ", *why, ". Relax one of them, or "
-                "ask for more components or effort."
+                f"ask for more {more}."
             )  # fmt: skip
     return InputError(
         wish, " could not be met: ", *why, ", with ", *listed(others),
-        ". Relax some of them, or ask for more components."
+        f". Relax some of them, or ask for more {more.split()[0]}."
     )  # fmt: skip
 
 

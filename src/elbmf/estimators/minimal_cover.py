@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.line_weights import LineWeights, weighted_cover
 from elbmf.boolean.product import Bools, pack
-from elbmf.errors import InputError, Setting
+from elbmf.errors import InputError, Line, Setting
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import ConstraintParameters, listed, unmet
 from elbmf.io.model_info import ModelInfo
@@ -117,7 +117,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
     def _factorize(self, A: BooleanMatrix, generator: np.random.Generator) -> FittedFactors:
         began = time.perf_counter()
         if self._is_constrained:
-            self._constraints(self._original(A), None)  # which raises before anything takes long
+            # Both raise before anything takes long.
+            self._check_forbidden(self._original(A), self._constraints(self._original(A), None))
         limited = self.time_limit is not None
         deadline = began + self.time_limit if self.time_limit is not None else math.inf
         work = math.inf if limited else self.effort * TUNING.covering
@@ -134,7 +135,8 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             U, V = search.cover()
             at_least = search.at_least
             if self._is_constrained:
-                at_least = self._at_least(search, A)
+                # What is fixed counts among the components.
+                at_least = max(self._at_least(search, A), self._n_fixed)
                 U, V = self._within(A, U, V, at_least, generator, work, rounds, alarm)
             elif self.max_loss:
                 at_least = self._at_least(search, A)
@@ -152,6 +154,26 @@ class MinimalCover(ConstraintParameters, BooleanFactorizer):
             proved = V.shape[0] == at_least
             fitted.stop_reason = "proved" if proved else "time_limit" if limited else "effort"
         return fitted
+
+    def _check_forbidden(self, A: BooleanMatrix, constraints: Constraints) -> None:
+        """Raise where more ones may not be covered than may stay uncovered."""
+        if constraints.forbidden is None:
+            return
+        ones = constraints.forbidden.to_csr().multiply(A.to_csr()).tocoo()
+        lines, weigh = self._lines, np.ones(ones.nnz)
+        if lines is not None:
+            for copies, at in ((lines.rows, ones.row), (lines.columns, ones.col)):
+                weigh = weigh if copies is None else weigh * copies[at]
+        uncovered = math.ceil(weigh.sum())
+        if uncovered <= self.max_loss:
+            return
+        cell = Line(0, int(ones.row[0])), " and ", Line(1, int(ones.col[0]))
+        many = ("forbidden cells are ones", "them") if ones.nnz > 1 else ("of them is a one", "it")
+        raise InputError(
+            Setting("forbidden_cells"), f": {ones.nnz} {many[0]}, which a cover cannot leave out; "
+            "the first is that in ", *cell, f". Allow {many[1]} to stay uncovered with ",
+            Setting("max_loss", uncovered), ", or correct the data."
+        )  # fmt: skip
 
     def _within(
         self,

@@ -52,7 +52,8 @@ def loss_proof(
 
 def _of_components(least: int, found: int) -> str:
     if least >= found:
-        return f"Proved minimal: it takes {counted(found, 'component')}."
+        # Of components that are kept, some may cover nothing.
+        return f"Proved minimal: it takes {counted(least, 'component')}."
     return (
         f"It takes at least {counted(least, 'component')}; whether fewer than {number(found)} are "
         "enough is not known."

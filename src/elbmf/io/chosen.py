@@ -6,18 +6,26 @@ characters, and ``?`` for one, unless a column is called exactly so.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from elbmf.errors import InputError, Setting
+from elbmf.io.matching import nearest_names
 from elbmf.io.table import LabelledMatrix
 
-__all__ = ["Choice", "UnknownColumnsError", "chosen_columns", "names_chosen", "of_chosen_columns"]
+__all__ = [
+    "Choice",
+    "UnknownColumnsError",
+    "chosen_columns",
+    "chosen_fields",
+    "names_chosen",
+    "of_chosen_columns",
+]
 
 Choice: TypeAlias = str | Sequence[str] | None
 """Names of columns; None says nothing about them."""
@@ -29,10 +37,7 @@ class UnknownColumnsError(InputError):
     """A column is named that a file does not have; ``names`` says which."""
 
     def __init__(self, option: str, unknown: Sequence[str], known: Sequence[str]) -> None:
-        nearest = difflib.get_close_matches(unknown[0], known, n=3, cutoff=0.4)
-        if not nearest:
-            lower = {name.lower(): name for name in known}
-            nearest = [lower[unknown[0].lower()]] if unknown[0].lower() in lower else []
+        nearest = nearest_names(unknown[0], known)
         named = ", ".join(map(repr, nearest or known[:_MOST_SHOWN]))
         says = "The nearest are" if nearest else "Its columns are"
         more = ", …" if not nearest and len(known) > _MOST_SHOWN else ""
@@ -94,6 +99,27 @@ def chosen_columns(
             ".",
         )
     return [name in kept for name in names]
+
+
+def chosen_fields(
+    titles: Sequence[str], columns: Choice, drop: Choice
+) -> tuple[list[int], Choice, Choice]:
+    """Return which fields of a file of pairs are read, in the order that is said.
+
+    A choice that names other things than titles is of the columns of the matrix, and returned.
+    """
+    fields = list(range(len(titles)))
+    if columns:
+        said = [columns] if isinstance(columns, str) else list(columns)
+        each = [name for one in said for name in ([one] if one in titles else one.split(","))]
+        if all(isinstance(one, str) for one in said) and not names_chosen(columns, titles)[1]:
+            found = [sorted(names_chosen(name, titles)[0], key=titles.index) for name in each]
+            fields = [titles.index(name) for name in dict.fromkeys(chain(*found))]
+            columns = None
+    if drop and not (found_unknown := names_chosen(drop, titles))[1]:
+        fields = [at for at in fields if titles[at] not in found_unknown[0]]
+        drop = None
+    return fields, columns, drop
 
 
 def of_chosen_columns(table: LabelledMatrix, columns: Choice, drop: Choice) -> LabelledMatrix:

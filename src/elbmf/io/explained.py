@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elbmf.errors import InputError
 from elbmf.io.export import matrix_beside
-from elbmf.io.matching import first_few
+from elbmf.io.matching import first_few, nearest_names
 from elbmf.io.model import SavedModel
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
@@ -43,7 +43,8 @@ def explain(
         Of a row also, from the data, ``missed`` and ``extra``, the columns of its ones that no
         component covers and of zeros that are covered, and where it is in no component, the
         ``nearest`` one. Of a cell also its ``value`` (None if it is missing, or there is no data)
-        and ``components_of_row``.
+        and ``components_of_row``. Where several rows have that name, this is the first of them;
+        ``others`` has the same of each other one, and all have their ``place`` from 0.
 
     Examples
     --------
@@ -56,13 +57,23 @@ def explain(
     >>> explain(roles, "ann", "pay", U @ V)["components"]
     []
     """
+    places = _places(row, model.row_labels(), "row", model.row_names is not None)
+    first, *others = (_explained(model, row, at, column, A) for at in places)
+    if not others:
+        return first
+    for place, each in zip(places, (first, *others), strict=True):
+        each["place"] = place
+    return {**first, "others": others}
+
+
+def _explained(model: SavedModel, row: str, i: int, column: str | None, A: Any) -> dict[str, Any]:
+    """Tell of a row that has a name and a place."""
     names = model.row_labels(), model.column_labels()
-    i = _place(row, names[0], "row", model.row_names is not None)
     line = None if A is None else _line(matrix_beside(model, A), i)
     V = model.V.toarray()
     held = np.sort(model.U[[i]].indices)
     if column is not None:
-        j = _place(column, names[1], "column", model.column_names is not None)
+        j = _places(column, names[1], "column", model.column_names is not None)[0]
         members = model.U.tocsc()
         return {
             "row": row,
@@ -114,16 +125,19 @@ def _component(
     }
 
 
-def _place(name: str, known: Sequence[str], noun: str, named: bool) -> int:
-    try:
-        return known.index(name)
-    except ValueError:
-        what = (
-            f"{noun}s are called {first_few(known)}"
-            if named
-            else (f"{noun}s have no names, so they are told by numbers from 0 to {len(known) - 1}")
-        )
-        raise InputError(f"there is no {noun} {name!r}; {what}.") from None
+def _places(name: str, known: Sequence[str], noun: str, named: bool) -> list[int]:
+    found = [at for at, each in enumerate(known) if each == name]
+    if found:
+        return found
+    nearest = nearest_names(name, known) if named else []
+    what = (
+        f"the nearest are {first_few(nearest)}"
+        if nearest
+        else f"{noun}s are called {first_few(known)}"
+        if named
+        else (f"{noun}s have no names, so they are told by numbers from 0 to {len(known) - 1}")
+    )
+    raise InputError(f"there is no {noun} {name!r}; {what}.")
 
 
 def _line(A: BooleanMatrix, row: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

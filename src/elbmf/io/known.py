@@ -13,6 +13,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from elbmf.errors import FileFormatError
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
 from elbmf.io.formats.h5ad import H5AD, read_obs
-from elbmf.io.matching import first_few, unknown_lines
+from elbmf.io.matching import first_few, nearest_names, unknown_lines
 from elbmf.io.side_tables import SideTable
 from elbmf.io.text.lines import DelimitedText, check_encoding, utf8_stream
 from elbmf.io.text.numerals import CellError, Numerals
@@ -281,8 +282,8 @@ def read_weights(
     unknown = [given[at] for at in unknown_lines(given, names)]
     if unknown:
         raise FileFormatError(
-            f"{path}: the matrix has no {noun} {first_few(unknown)}. Its {noun}s are called "
-            f"{first_few(names)}. Correct the name or leave the line out."
+            f"{path}: the matrix has no {noun} {first_few(unknown)}. "
+            f"{_called(unknown[0], names, noun)} Correct the name or leave the line out."
         )
     weights = [by_name[name][0] if name in by_name else 1 for name in names]
     return np.array(weights, dtype=np.float64)
@@ -311,15 +312,19 @@ def read_pairs(
     Returns
     -------
     ndarray of int64, of shape (pairs, 2)
-        Their places among the names.
+        Their places among the names; a name that is there several times stands for all of them.
 
     Warns
     -----
     UserWarning
         If there are none, or the first line is taken for a header.
     """
-    source, found = Path(path), []
-    places = [{name: at for at, name in enumerate(own)} for own in names]
+    source = Path(path)
+    found: list[tuple[int, ...]] = []
+    places: list[dict[str, list[int]]] = [{}, {}]
+    for side, own in enumerate(names):
+        for at, name in enumerate(own):
+            places[side].setdefault(name, []).append(at)
     expected = f"pairs of {nouns[0]} and {nouns[1]}"
     for line, fields in () if is_blank(source) else SideTable(source, expected, **options):
         if len(fields) != 2:
@@ -337,17 +342,25 @@ def read_pairs(
             continue
         for side in unknown:
             raise FileFormatError(
-                f"{source}, line {line}: the matrix has no {nouns[side]} {fields[side]!r}. Its "
-                f"{nouns[side]}s are called {first_few(names[side])}. Correct the name or leave "
-                "the line out."
+                f"{source}, line {line}: the matrix has no {nouns[side]} {fields[side]!r}. "
+                f"{_called(fields[side], names[side], nouns[side])} Correct the name or leave the "
+                "line out."
             )
-        found.append([places[side][fields[side]] for side in (0, 1)])
+        found += product(*(places[side][fields[side]] for side in (0, 1)))
     if not found:
         warnings.warn(
             f"{source}: has no {expected}, so there are no rules in it.",
             stacklevel=2,
         )
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _called(name: str, known: Sequence[str], noun: str) -> str:
+    """Say which names are near to one that is not known, or else what some are."""
+    nearest = nearest_names(name, known)
+    if nearest:
+        return f"The nearest are {first_few(nearest)}."
+    return f"Its {noun}s are called {first_few(known)}."
 
 
 def is_blank(source: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -18,11 +19,15 @@ __all__ = [
     "first_few",
     "in_order",
     "line_order",
+    "nearest_names",
     "told_repeated",
     "unknown_lines",
 ]
 
 _SHOWN = 3
+
+# Among more names than this, a look for near ones takes long.
+_MOST_COMPARED = 50_000
 
 Names = Sequence[str] | None
 
@@ -106,6 +111,17 @@ def first_few(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+def nearest_names(name: str, known: Sequence[str]) -> list[str]:
+    """Return the names that somebody may have meant who wrote another; none where none is near."""
+    some = list(islice(known, _MOST_COMPARED))
+    lower = name.lower()
+    found = [each for each in some if each.lower() == lower]
+    found += difflib.get_close_matches(name, some, n=_SHOWN, cutoff=0.4)
+    # What is only a part of a name is far from it by its letters.
+    found += [each for each in some if len(lower) > 2 and lower in each.lower()]
+    return list(dict.fromkeys(found))[:_SHOWN]
 
 
 def check_same_lines(

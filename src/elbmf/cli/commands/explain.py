@@ -53,7 +53,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result_json({"result": args.result, **said})
     else:
         of = _row_text if args.column is None else _cell_text
-        console.result(of(said, model.info.data.words.spoken))
+        spoken = model.info.data.words.spoken
+        rows = [said, *said.get("others", ())]
+        texts = [of(each, spoken) for each in rows]
+        if len(rows) > 1:
+            texts = [
+                spoken("row") + f" {each['place']}: {text}"
+                for each, text in zip(rows, texts, strict=True)
+            ]
+            texts.insert(0, spoken(f"{len(rows)} rows") + f" are called {args.row}.")
+        console.result("\n\n".join(texts))
     return 0
 
 

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Tell a folder from a file and describe it."""
-    from elbmf.cli.reading import other_columns, read_matrix
+    from elbmf.cli.reading import other_columns, read_matrix, warn_of_same_names
     from elbmf.cli.results import load
     from elbmf.cli.text.matrix import matrix_figures, matrix_text
     from elbmf.cli.text.model import model_figures, model_text
@@ -51,6 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if is_matrix_folder(Path(args.data)):
         args.format = "folder"
     matrix = read_matrix(args.data, args)
+    warn_of_same_names(matrix, args.data)
     found = matrix_figures(matrix)
     if args.json:
         console.result_json({"file": args.data, **found})

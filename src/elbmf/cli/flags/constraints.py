@@ -3,6 +3,7 @@
 import argparse
 import warnings
 from collections.abc import Callable, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,8 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--keep",
         metavar="RESULT",
-        help="components that stay as they are: a saved result, or a table of components and "
-        "columns; they count among those to find",
+        help="components that stay as they are: a saved result, what elbmf export made of one, a "
+        "table of components and columns, or pairs of these; they count among those to find",
     )
     for name, what in _PAIRS.items():
         group.add_argument(
@@ -67,7 +68,7 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
     import numpy as np
     from scipy import sparse
 
-    from elbmf.io import LabelledMatrix, load_model, read
+    from elbmf.io.components import read_components
     from elbmf.io.known import is_blank, read_pairs
 
     columns = {name: place for place, name in enumerate(table.column_labels())}
@@ -79,21 +80,15 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
         return sparse.csr_array(cells, table.shape)
 
     def components(path: str, *, gone: bool = False) -> Any:
-        if not Path(path).exists():
-            raise InputError(
-                f"{path}: there is no such result, nor a table of components. Name a folder that "
-                "elbmf fit or cover has saved, or a table with a line for each component."
-            )
         if is_blank(Path(path)):
             warnings.warn(f"{path}: has no components, so there are none to keep.", stacklevel=2)
             return np.zeros((0, table.shape[1]), np.bool_)
-        if Path(path).is_dir():
-            model = load_model(path)
-            roles = LabelledMatrix(model.V, column_names=model.column_names)
-        else:
-            roles = read(path)
+        roles = read_components(Path(path))
         V, names = roles.values.toarray() > 0, roles.column_labels()
-        V = V[V.any(axis=1)]
+        filled = V.any(axis=1)
+        V = V[filled]
+        if not gone:
+            args.kept = list(compress(roles.row_labels(), filled))
         kept = np.zeros((V.shape[0], table.shape[1]), np.bool_)
         used = np.flatnonzero(V.any(axis=0))
         if gone:
@@ -129,9 +124,13 @@ def constraints_of(args: argparse.Namespace, table: "LabelledMatrix") -> dict[st
 
 def _place(name: str, places: Mapping[str, int], path: str, data: str) -> int:
     if name not in places:
-        some = ", ".join(map(repr, list(places)[:3]))
+        from elbmf.io.matching import first_few, nearest_names
+
+        nearest = nearest_names(name, list(places))
+        some = f"the nearest are {first_few(nearest)}" if nearest else ""
+        some = some or f"it has {first_few(list(places))}"
         raise InputError(
-            f"{path}: names {name!r}, which {data} does not have; it has {some}, … Correct the "
-            "name, or leave it out."
+            f"{path}: names {name!r}, which {data} does not have; {some}. Correct the name, or "
+            "leave it out."
         )
     return places[name]

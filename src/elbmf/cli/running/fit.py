@@ -26,7 +26,7 @@ from elbmf.cli.flags.parameters import named
 from elbmf.cli.flags.shared import reader_options, weight_files
 from elbmf.cli.interrupt import INTERRUPTED, Interrupt
 from elbmf.cli.progress import ProgressLine
-from elbmf.cli.reading import learned_boolean, line_weights, within_memory
+from elbmf.cli.reading import learned_boolean, line_weights, warn_of_same_names, within_memory
 from elbmf.cli.running.page import check_report, make_report
 from elbmf.cli.text.model import tell_fit
 from elbmf.cli.writing import check_folder, save
@@ -96,6 +96,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if repeated:
             console.warn(repeated)
         estimator.set_params(**constraints_of(args, table))
+        kept_names: list[str] = getattr(args, "kept", [])
         weights = line_weights(args, table)
         kept.open(console)
         with Interrupt(announces=not console.quiet) as interrupt:
@@ -118,6 +119,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             if not interrupt.requested:
                 kept.close()
         found = described(model, A)
+        # What is kept comes first.
+        for each in found:
+            if each["component"] < len(kept_names):
+                each["kept"] = kept_names[each["component"]]
         make_report(args, folder, model, here, console)
     if interrupt.requested:
         console.note(
@@ -157,6 +162,7 @@ def _opened(
         return
     limit = getattr(estimator, "memory_limit", None)
     with within_memory(args.data, args, binarize, limit) as (table, how):
+        warn_of_same_names(table, args.data)
         boolean, learned = learned_boolean(table, how, args.data)
         yield boolean, table, learned
 

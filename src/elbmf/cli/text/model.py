@@ -14,7 +14,7 @@ from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.described import described, doubts_of
 from elbmf.io.model_info import ModelInfo, StageCost
-from elbmf.utils.text import amount, number, share, times
+from elbmf.utils.text import amount, number, share, shortened, times
 from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
 _LONG_NOTES = ("history", "binarize_limits")
 
 _MOST_COMPONENTS = 40
+_LONGEST_NAME = 30
 
 _MEASURES = {
     "loss": "loss",
@@ -109,15 +110,18 @@ def components_table(
         (title, key) for title, key in layout.items() if all(key in each for each in described[:1])
     ]
     doubtful = any(each["doubts"] for each in described[:most])
+    keeps = any("kept" in each for each in described[:most])
     rows = [
         [
             *(texts.get(key, _whole)(each[key]) for _, key in shown),
             *([words.spoken(", ".join(each["doubts"]))] if doubtful else []),
+            *([shortened(each.get("kept", ""), _LONGEST_NAME)] if keeps else []),
             shorten(each["column_names"]),
         ]
         for each in described[:most]
     ]
-    headers = [*(title for title, _ in shown), *(["doubts"] if doubtful else []), "column names"]
+    headers = [title for title, _ in shown]
+    headers += ["doubts"] * doubtful + ["kept"] * keeps + ["column names"]
     titles = [words.spoken(each) for each in headers]
     text = table(titles, rows, left=range(len(shown), len(headers)))
     if len(described) > len(rows):

@@ -31,11 +31,15 @@ def figures(pairs: Sequence[tuple[str, str]]) -> str:
 def shorten(
     names: Sequence[str], width: int = 48, longest: int = 24, total: int | None = None
 ) -> str:
-    """Join the first names of a list, as many as fit, and say how many of the total are left."""
+    """Join the first names of a list, as many as fit, and say how many of the total are left.
+
+    Names with a comma are quoted, so that they are not taken for two.
+    """
     shown: list[str] = []
     used = 0
     for name in names:
         text = shortened(" ".join(name.split()), longest)
+        text = f'"{text}"' if "," in name else text
         used += len(text) + 2
         if shown and used > width:
             break

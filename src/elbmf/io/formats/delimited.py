@@ -6,6 +6,7 @@ their cells read by `elbmf.io.text.fields`, a few megabytes at a time.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.chosen import Choice, chosen_columns, names_chosen, of_chosen_columns
+from elbmf.io.chosen import Choice, chosen_columns, chosen_fields, names_chosen, of_chosen_columns
 from elbmf.io.entries import (
     Ending,
     Entries,
@@ -40,11 +41,13 @@ from elbmf.io.text.layout import (
     find_delimiter,
     first_records,
     only_pairs,
+    stands_alone,
 )
 from elbmf.io.text.lines import (
     DelimitedText,
     cell_text,
     check_encoding,
+    is_number,
     is_text,
     quoted,
     utf8_stream,
@@ -115,7 +118,7 @@ def read_delimited(
     with _opened(preferred, path, **options, columns=columns, drop=drop) as (reader, blocks):
         if isinstance(reader, WideReader):
             return reader.table(blocks)
-        return of_chosen_columns(pairs_table(path, _entries(reader, blocks)), columns, drop)
+        return of_chosen_columns(pairs_table(path, _entries(reader, blocks)), **reader.choice)
 
 
 def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
@@ -124,11 +127,10 @@ def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
     Of pairs, only all columns can be streamed; a choice of them is made in memory.
     """
     with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
-        chosen = {name: options.get(name) for name in ("columns", "drop")}
-        if isinstance(reader, WideReader) or not any(chosen.values()):
+        if isinstance(reader, WideReader) or not any(reader.choice.values()):
             return (yield from _entries(reader, blocks))
         table = pairs_table(path, _entries(reader, blocks))
-    return (yield from table_entries(of_chosen_columns(table, **chosen)))
+    return (yield from table_entries(of_chosen_columns(table, **reader.choice)))
 
 
 def _entries(reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]) -> EntryStream:
@@ -172,7 +174,7 @@ def read_lines(path: Path, line: int, block: bytes, **options: Any) -> LabelledM
     if isinstance(reader, WideReader):
         return reader.table(blocks)
     table = pairs_table(path, _entries(reader, blocks))
-    return of_chosen_columns(table, options["columns"], options["drop"])
+    return of_chosen_columns(table, **reader.choice)
 
 
 def _begin(
@@ -187,8 +189,10 @@ def _begin(
     header, row_names = options["header"], options["row_names"]
     reader: WideReader | PairReader
     if layout == "pairs" or (layout == _AUTO and only_pairs(sample)):
-        header = detect_pairs_header(sample) if header == _AUTO else header
-        reader = PairReader(text, len(sample[0].fields), numerals)
+        choice = {name: options[name] for name in ("columns", "drop")}
+        if header == _AUTO:
+            header = _detect_pairs_header(text, sample, block, **choice)
+        reader = PairReader(text, sample[0].fields, numerals, header=header, **choice)
     else:
         row_names = detect_row_names(sample) if row_names == _AUTO else row_names
         try:
@@ -202,6 +206,28 @@ def _begin(
         rest = block.split(b"\n", lines)
         line, block = line + lines, rest[-1] if len(rest) > lines else b""
     return reader, line, block
+
+
+def _detect_pairs_header(
+    text: DelimitedText, sample: list[Record], block: bytes, columns: Choice, drop: Choice
+) -> bool:
+    """Whether a file of pairs has a header; what only its names tell is said."""
+    first = sample[0].fields
+    fields, *left = chosen_fields(first, columns, drop)
+    # What is said of fields names them by the titles of a header.
+    if left != [columns, drop] and len(fields) in (2, 3) and (len(first) > 3 or not left[0]):
+        return len(first) > 3 or bool(columns) or detect_pairs_header(sample)
+    if len(first) > 3:
+        return left != [columns, drop]
+    header = detect_pairs_header(sample)
+    if not header and len(first) == 2 and stands_alone(text, block):
+        header = True
+        warnings.warn(
+            f"{text.path}: line 1 is taken for a header, as {first[0]!r} and {first[1]!r} do not "
+            "come again below. If it is a pair, say so with --no-header, or header=False.",
+            stacklevel=2,
+        )
+    return header
 
 
 def begin_wide(
@@ -276,6 +302,10 @@ class WideReader:
         has_names = titles is not None or not all(kept)
         self.column_names = list(compress(labels, kept)) if has_names else None
         self._titles, self._shift = titles or [], int(row_names)
+        # Where there are words only, the lines may be pairs with more about them.
+        cells_below = {cell for record in sample[1:] for cell in record.fields[int(row_names) :]}
+        self._only_words = any(map(is_text, cells_below)) and not any(map(is_number, cells_below))
+        self._first_titles = first
         # Where in a line the cells are, and of these those that may all be empty.
         self._at = [at + row_names for at in compress(range(count), kept)]
         self._blank_columns = [
@@ -384,6 +414,16 @@ class WideReader:
         if is_text(text) and not self._titles:
             told = Setting("header", True)
             return (f"{advice} If the first line is a header, pass ", told, ".")
+        if is_text(text) and self._only_words:
+            titles = f"{self._first_titles[0]},{self._first_titles[-1]}"
+            told = Setting("columns", titles)
+            return (
+                f"{advice} No column has numbers. If each line has a pair, such as a person and a "
+                "permission, pass ",
+                Setting("layout", "pairs"),
+                *((" ", told) if len(self._first_titles) > 2 else ()),
+                ".",
+            )
         if is_text(text):
             told = Setting("drop", self._titles[field - self._shift])
             return (

@@ -63,6 +63,7 @@ __all__ = [
     "first_records",
     "guess_delimiter",
     "only_pairs",
+    "stands_alone",
 ]
 
 _SAMPLE_RECORDS = 50
@@ -77,8 +78,14 @@ _PAIR_WORDS = INDEX_WORDS | frozenset(
     {"i", "j", "from", "to", "source", "target", "variable", "label", "col", "cols"}
     | {"column", "item", "user", "customer", "gene", "patient", "sample", "feature", "cell"}
     | {"object", "attribute", "transaction", "product", "role", "permission", "document", "word"}
-    | {"term", "subject", "movie", "tag"}
+    | {"term", "subject", "movie", "tag", "group", "department", "entitlement", "privilege"}
+    | {"right", "account", "login", "person", "resource", "utilisateur", "droit", "benutzer"}
+    | {"recht", "berechtigung", "rolle", "rôle", "usuario", "permiso"}
 )
+
+# A first line that is alone shows only in so many pairs that others are not.
+_FEWEST_PAIRS = 20
+_CHARACTERS_OF_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -320,8 +327,9 @@ def detect_pairs_header(sample: Sequence[Record]) -> bool:
     """Whether the first line of a table of (row, column[, value]) entries is a header.
 
     It is when its value is not a number while the next is; when the row or the column is text
-    above numbers only; or when both row and column are usual titles (row, column, user, item,
-    patient, gene, ...; also ending in ``_id`` or ``_name``).
+    above numbers only; when both row and column are usual titles (row, column, user, item,
+    patient, gene, ...; also ending in ``_id`` or ``_name``); or when one of them is, and neither
+    comes again below it.
     """
     first, below = sample[0].fields, sample[1:]
     if len(first) < 2:
@@ -332,7 +340,33 @@ def detect_pairs_header(sample: Sequence[Record]) -> bool:
         cells = [record.fields[position] for record in below if len(record.fields) > position]
         if cells and is_text(first[position]) and all(map(is_number, cells)):
             return True
-    return all(_is_title(cell) for cell in first[:2])
+    titles = [_is_title(cell) for cell in first[:2]]
+    again = [cell in _column(below, at) for at, cell in enumerate(first[:2])]
+    return all(titles) or (any(titles) and bool(below) and not any(again))
+
+
+def stands_alone(text: DelimitedText, block: bytes) -> bool:
+    """Whether of many pairs only the first shares neither its row nor its column with another.
+
+    Then it is no pair, but a header in words that are not usual.
+    """
+    head = block[:_CHARACTERS_OF_PAIRS]
+    head = head if len(head) == len(block) else head[: head.rfind(b"\n") + 1]
+    try:
+        records = [fields for _, fields in text.records(text.decode(head, 1), 1)]
+    except InputError:
+        # A line that is cut, or bad; it is named where it is read.
+        return False
+    if len(records) <= _FEWEST_PAIRS or any(len(fields) < 2 for fields in records):
+        return False
+    counts = [Counter(fields[at] for fields in records) for at in (0, 1)]
+    alone = [all(counts[at][fields[at]] == 1 for at in (0, 1)) for fields in records]
+    # Where lines are cut off, the last of them may have lost what they share.
+    return alone[0] and sum(alone) <= 1 + len(records) // 100
+
+
+def _column(records: Sequence[Record], at: int) -> set[str]:
+    return {record.fields[at] for record in records if len(record.fields) > at}
 
 
 def only_pairs(sample: Sequence[Record]) -> bool:
