@@ -101,6 +101,26 @@ def test_tells_what_each_stage_gained(elbmf: Any, noise: Path) -> None:
     assert sum(changes) == expected["search"] - expected["rounding"] < 0
 
 
+@pytest.mark.parametrize("weight", [0.3, "auto"])
+def test_weighted_costs_are_told_as_so_many_missed_ones(
+    elbmf: Any, noise: Path, weight: Any
+) -> None:
+    flags = ("--extra-weight", weight, "--max-iter", 30, "--n-init", 2, "-o", "out")
+    result = elbmf("fit", noise, "-k", 4, "--seed", 0, *flags)
+    model = load_model("out")
+    cover = model.info.cover
+    missed, extra = cover.ones - cover.hits, cover.covered - cover.hits
+    cost = missed + model.info.extra_weight * extra
+    (line,) = (line for line in result.out.splitlines() if "cost by stage" in line)
+    assert line.startswith("weighted cost by stage")
+    shown = [part.split()[1] for part in line.split("by stage ")[1].split(", ")]
+    assert float(shown[-1].replace(",", "")) == pytest.approx(cost, rel=0.01)
+    assert all(cost <= float(each.replace(",", "")) < 2 * cost for each in shown[:-1])
+    (runs,) = (line for line in result.out.splitlines() if line.startswith("runs "))
+    losses = runs.split("2, weighted losses ")[1].split(", ")
+    assert all(cost <= float(each.replace(",", "")) < 2 * cost for each in losses)
+
+
 @pytest.mark.parametrize("k", [2, 4])
 def test_says_how_many_components_are_enough(elbmf: Any, k: int) -> None:
     result = elbmf("fit", "tiles.csv", "-k", k, "--seed", 0, "-o", "out")
