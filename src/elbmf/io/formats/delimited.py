@@ -65,6 +65,9 @@ __all__ = [
 ]
 
 _LAYOUTS = ("wide", "pairs")
+
+# The title above the names of rows, unless a column is called so.
+_CORNER = "row"
 _AUTO = "auto"
 
 
@@ -411,7 +414,8 @@ def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
     names = None if table.row_names is None else quoted(table.row_names, delimiter)
     if table.column_names is not None:
         fields = quoted(table.column_names, delimiter)
-        yield delimiter.join(fields if names is None else ['""', *fields]) + "\n"
+        corner = '""' if _CORNER in table.column_names else _CORNER
+        yield delimiter.join(fields if names is None else [corner, *fields]) + "\n"
     values = table.values
     # One row of zeros, in which the cells that are not zero are set and then reset.
     cells = ["0"] * columns
