@@ -284,3 +284,14 @@ def test_info_reads_a_folder_of_cell_ranger(elbmf: Any) -> None:
     (folder / "matrix.mtx").write_text(f"{header}3 2 2\n1 1 4\n3 2 1\n")
     assert "2 rows × 3 columns" in elbmf("info", folder).out
     elbmf("info", "..").assert_error("is not a saved model")
+
+
+def test_columns_without_numbers_are_named_at_once(elbmf: Any) -> None:
+    Path("clinic.csv").write_text(
+        "id,age,sex,smokes,kind,TP53,KRAS,EGFR\n"
+        "p1,61,m,yes,lung,0,1,1\np2,48,f,no,NA,1,1,0\np3,70,f,no,skin,1,0,0\n"
+    )
+    elbmf("info", "clinic.csv").assert_error("(column 'sex')", "--drop sex,kind.")
+    elbmf("info", "clinic.csv", "--drop", "kind").assert_error("--drop kind,sex.")
+    said = elbmf("info", "clinic.csv", "--drop", "sex,kind").out
+    assert "elbmf fit clinic.csv --drop sex,kind,age -k" in said

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result_json({"file": args.data, **found})
     else:
         others = [] if found["boolean"] else other_columns(matrix)
-        console.result(matrix_text(found, args.data, others))
+        console.result(matrix_text(found, args.data, others, args.drop or ()))
     return 0
 
 

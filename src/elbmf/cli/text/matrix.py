@@ -1,6 +1,7 @@
 """Figures of a matrix: what one wants to know before factorizing it."""
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,13 @@ def _values(data: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
-    """Lay out what `matrix_figures` found; ``others`` are the few columns that are not 0/1."""
+def matrix_text(
+    found: dict[str, Any], path: str, others: list[str], dropped: Sequence[str] = ()
+) -> str:
+    """Lay out what `matrix_figures` found.
+
+    The few columns that are not 0/1 are the others, beside those that are left out already.
+    """
     rows, columns = found["shape"]
     pairs = [
         ("shape", f"{number(rows)} rows × {number(columns)} columns"),
@@ -166,19 +172,19 @@ def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
         text += (
             f"\n\nNot a 0/1 matrix. {number(found['distinct_values'])} values other than 0: "
             f"{values}{', …' if found['distinct_values'] > len(found['values']) else ''}\n"
-            f"{_advice(found, path, others)}"
+            f"{_advice(found, path, others, dropped)}"
         )
     if without_zeros(found["ones"], rows * columns, found["missing"]):
         text += f"\n\n{NO_ZEROS}"
     return text
 
 
-def _advice(found: dict[str, Any], path: str, others: list[str]) -> str:
+def _advice(found: dict[str, Any], path: str, others: list[str], dropped: Sequence[str]) -> str:
     """Say how a matrix that is not 0/1 can be factorized: by what most likely is meant, first."""
     fit = f"  elbmf fit {shlex.quote(path)}"
     rest = "-k 20 -o result"
     if others:
-        leave_out = as_flag(Setting("drop", ",".join(others)))
+        leave_out = as_flag(Setting("drop", ",".join([*dropped, *others])))
         return (
             f"All columns are 0/1 but {', '.join(others)}: leave them out with {leave_out}\n"
             f"{fit} {leave_out} {rest}\n"
