@@ -40,6 +40,13 @@ _MOST_COMPONENTS = 40
 # Weights of a covered zero by which the cost is the number of wrong cells.
 _ONE_LOSS = (1, math.inf)
 
+# The density of data below which covering zeros for half as much may find more, and what is said.
+_THIN = 0.1
+_AUTO_HINT = (
+    "Try --extra-weight auto, by which covering a zero costs less where ones are often missed "
+    "(docs/rates.md)."
+)
+
 _MEASURES = {
     "loss": "loss",
     "relative_loss": "relative loss",
@@ -88,8 +95,19 @@ def remarks(model: SavedModel) -> str:
         doubt_text(doubts_of(model)),
         *trust_texts(model.info.stability, model.info.significance),
         left_out_text(loose, columns - used, (rows, columns)),
+        _AUTO_HINT if loose is not None and _may_want_rates(model, loose) else "",
     )
     return model.info.data.words.spoken("".join(f"\n{each}" for each in said if each))
+
+
+def _may_want_rates(model: SavedModel, loose: int) -> bool:
+    """Tell whether many rows are in no component while covering zeros costs much for thin data."""
+    info, (rows, _, columns) = model.info, model.shape
+    # Only this method follows the rates; a stream, and what noted no rates, had a fixed weight.
+    if info.method != "elbmf" or info.noise_rates is not None or info.extra_weight != 1:
+        return False
+    cells = rows * columns - (info.data.missing or 0)
+    return 2 * loose > rows and 0 < (info.data.ones or 0) < _THIN * cells
 
 
 def components_table(
