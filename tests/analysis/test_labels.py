@@ -39,6 +39,25 @@ def slow_nmi(component, indicator):
     return normalized_mutual_info_score(indicator, component)
 
 
+@pytest.mark.parametrize(
+    ("labels", "what"),
+    [
+        (np.arange(100) / 2, "100 different values in 100 rows, which are rather numbers: 0.0, "),
+        ([*(f"{at},5" for at in range(60)), "unknown"] * 9, "rather numbers"),
+        ([f"patient {at}" for at in range(100)], "rather names: patient 0, "),
+    ],
+)
+def test_what_sorts_rows_into_no_groups_is_refused(labels, what):
+    with pytest.raises(InputError, match=what):
+        component_labels(np.ones((len(labels), 1), dtype=bool), labels)
+
+
+def test_many_groups_and_few_numbers_are_labels():
+    many = [f"group {at}" for at in range(60)] * 3
+    assert len(label_codes(many)[0]) == 60
+    assert len(label_codes(np.arange(100) % 50)[0]) == 50
+
+
 @given(case=labelled_memberships(), make=st.sampled_from([np.asarray, sparse.csc_array]))
 def test_nmi_is_that_of_every_pair(case, make):
     U, labels = case

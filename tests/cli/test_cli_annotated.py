@@ -30,6 +30,7 @@ def cells(elbmf: Any) -> Any:
     """An h5ad file with labels and a layer."""
     ad, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     obs = {"kind": ["T"] * 8 + ["B"] * 8, "batch": pd.Categorical([1, 2] * 8), "note": CELLS}
+    obs["depth"] = np.arange(16.0)
     made = ad.AnnData(
         COUNTS.astype(np.float32),
         obs=pd.DataFrame(obs, index=CELLS),
@@ -162,6 +163,8 @@ def test_labels_are_columns_of_obs(cells: Any) -> None:
     alone = cells("labels", "r", "cells.h5ad", "--column", "kind", "--json").json["components"]
     assert [each["label"] for each in alone] == ["B", "T"] * 2
     assert "column" not in alone[0]
-    cells("labels", "r", "cells.h5ad", "--column", "depth").assert_error("'depth'", "'kind'")
+    cells("labels", "r", "cells.h5ad", "--column", "dpth").assert_error("'dpth'", "'kind'")
+    numbers = ("the column 'depth' of obs holds numbers", "'kind'", "adata.obs['depth']")
+    cells("labels", "r", "cells.h5ad", "--column", "depth").assert_error(*numbers)
     assert cells("plot", "map", "r", "--labels", "cells.h5ad", "-o", "map.png").code == 0
     assert cells("report", "r", "--labels", "cells.h5ad", "-o", "r.html").code == 0

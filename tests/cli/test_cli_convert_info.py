@@ -169,7 +169,10 @@ def test_info_says_what_to_do_with_other_values(elbmf: Any) -> None:
 
 def test_a_column_that_is_no_part_of_the_table_is_named(elbmf: Any) -> None:
     Path("patients.csv").write_text("id,age,TP53,KRAS\np1,61,0,1\np2,48,1,\np3,70,1,0\n")
-    assert "All columns are 0/1 but age: leave out" in elbmf("info", "patients.csv").out
+    said = elbmf("info", "patients.csv").out
+    assert "All columns are 0/1 but age: leave them out with --drop age\n  elbmf fit" in said
+    assert "\nnot zero in a " in said
+    assert said.index("--drop age") < said.index("--binarize")
     run = elbmf("fit", "patients.csv", "-k", 1, "-o", "model")
     run.assert_error(
         "patients.csv: All columns but column 'age' are 0/1",
@@ -271,3 +274,32 @@ def test_info_of_a_folder_that_is_no_model(elbmf: Any) -> None:
 def test_info_of_an_empty_file(elbmf: Any) -> None:
     Path("empty.csv").write_text("")
     elbmf("info", "empty.csv").assert_error("empty.csv", "empty")
+
+
+def test_where_hardly_anything_is_zero_zscore_is_the_example(elbmf: Any) -> None:
+    Path("levels.csv").write_text("a,b,c\n5,3,1\n1,7,2\n4,2,9\n")
+    said = elbmf("info", "levels.csv").out
+    assert "elbmf fit levels.csv --binarize zscore -k" in said
+    assert "--binarize 0 " not in said
+
+
+def test_info_reads_a_folder_of_cell_ranger(elbmf: Any) -> None:
+    folder = Path("filtered_feature_bc_matrix")
+    folder.mkdir()
+    (folder / "genes.tsv").write_text("E1\tA\nE2\tB\nE3\tC\n")
+    (folder / "barcodes.tsv").write_text("cell1\ncell2\n")
+    header = "%%MatrixMarket matrix coordinate integer general\n"
+    (folder / "matrix.mtx").write_text(f"{header}3 2 2\n1 1 4\n3 2 1\n")
+    assert "2 rows × 3 columns" in elbmf("info", folder).out
+    elbmf("info", "..").assert_error("is not a saved model")
+
+
+def test_columns_without_numbers_are_named_at_once(elbmf: Any) -> None:
+    Path("clinic.csv").write_text(
+        "id,age,sex,smokes,kind,TP53,KRAS,EGFR\n"
+        "p1,61,m,yes,lung,0,1,1\np2,48,f,no,NA,1,1,0\np3,70,f,no,skin,1,0,0\n"
+    )
+    elbmf("info", "clinic.csv").assert_error("(column 'sex')", "--drop sex,kind.")
+    elbmf("info", "clinic.csv", "--drop", "kind").assert_error("--drop kind,sex.")
+    said = elbmf("info", "clinic.csv", "--drop", "sex,kind").out
+    assert "elbmf fit clinic.csv --drop sex,kind,age -k" in said

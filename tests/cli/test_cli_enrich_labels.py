@@ -155,6 +155,23 @@ def test_a_label_that_is_only_absent_has_no_best_component(elbmf: Any) -> None:
     assert (second["told_by_absence"]["overlap"], second["label_rows"]) == (0, 4)
 
 
+def test_ages_are_no_labels(elbmf: Any) -> None:
+    U = np.arange(120)[:, None] % 2 == 0
+    names = [str(at) for at in range(120)]
+    save_model("many", SavedModel(U, np.ones((1, 2), dtype=bool), row_names=names))
+    Path("people.csv").write_text(
+        "id,age,sex\n" + "".join(f"{at},{20 + at / 2},{'mf'[at % 2]}\n" for at in range(120))
+    )
+    said = ("people.csv, column 'age': ", "120 different values", "rather numbers: 20.0, ")
+    elbmf("labels", "many", "people.csv", "--column", "age").assert_error(*said)
+    for kind in ("map", "labels"):
+        flags = ("--labels", "people.csv", "--column", "age", "-o", "map.png")
+        elbmf("plot", kind, "many", *flags).assert_error(*said)
+    result = elbmf("labels", "many", "people.csv")
+    assert "'sex', the first that sorts lines into groups" in result.err
+    assert [line.split()[:2] for line in result.out.splitlines()[1:3]] == [["f", "60"], ["m", "60"]]
+
+
 def test_table_of_labels(elbmf: Any, model: str) -> None:
     Path("labels.csv.gz").write_bytes(gzip.compress(LABELS.replace("\t", ",").encode()))
     result = elbmf("labels", model, "labels.csv.gz", "--column", "age", "-o", "nmi.csv", "--json")

@@ -13,7 +13,7 @@ from elbmf import ELBMF
 from elbmf.cli import writing
 from elbmf.errors import InputError
 from elbmf.estimators import METHODS, BooleanFactorizer
-from elbmf.io import load_model, read, save_model
+from elbmf.io import LabelledMatrix, load_model, read, save_model, write
 
 FIT = ("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out")
 
@@ -99,6 +99,41 @@ def test_tells_what_each_stage_gained(elbmf: Any, noise: Path) -> None:
     signed = [part[2].strip("()").replace("−", "-") if part[2:] else "0" for part in shown]
     changes = [int(each.replace(",", "")) for each in signed]
     assert sum(changes) == expected["search"] - expected["rounding"] < 0
+
+
+@pytest.mark.parametrize(
+    ("weight", "extra", "hinted"), [(1, 90, True), (1, 5, False), (0.5, 90, False)]
+)
+def test_rates_are_a_hint_where_most_rows_of_thin_data_are_in_nothing(
+    elbmf: Any, weight: float, extra: int, hinted: bool
+) -> None:
+    values = np.zeros((10 + extra, 40), dtype=bool)
+    values[:10, :6] = True
+    write("thin.npz", LabelledMatrix(values))
+    flags = ("-k", 1, "--effort", 0, "--extra-weight", weight, "--seed", 0, "-o", "out")
+    said = elbmf("fit", "thin.npz", *flags).out
+    assert ("Try --extra-weight auto" in said) == hinted
+    assert elbmf("info", "out").out.count("Try --extra-weight auto") == hinted
+
+
+@pytest.mark.parametrize("weight", [0.3, "auto"])
+def test_weighted_costs_are_told_as_so_many_missed_ones(
+    elbmf: Any, noise: Path, weight: Any
+) -> None:
+    flags = ("--extra-weight", weight, "--max-iter", 30, "--n-init", 2, "-o", "out")
+    result = elbmf("fit", noise, "-k", 4, "--seed", 0, *flags)
+    model = load_model("out")
+    cover = model.info.cover
+    missed, extra = cover.ones - cover.hits, cover.covered - cover.hits
+    cost = missed + model.info.extra_weight * extra
+    (line,) = (line for line in result.out.splitlines() if "cost by stage" in line)
+    assert line.startswith("weighted cost by stage")
+    shown = [part.split()[1] for part in line.split("by stage ")[1].split(", ")]
+    assert float(shown[-1].replace(",", "")) == pytest.approx(cost, rel=0.01)
+    assert all(cost <= float(each.replace(",", "")) < 2 * cost for each in shown[:-1])
+    (runs,) = (line for line in result.out.splitlines() if line.startswith("runs "))
+    losses = runs.split("2, weighted losses ")[1].split(", ")
+    assert all(cost <= float(each.replace(",", "")) < 2 * cost for each in losses)
 
 
 @pytest.mark.parametrize("k", [2, 4])

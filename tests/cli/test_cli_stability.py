@@ -1,6 +1,7 @@
 """``elbmf stability``: what it prints and saves, and that it goes on."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from elbmf import load_model
 from elbmf.datasets import make_tiles
-from elbmf.io import LabelledMatrix, write
+from elbmf.io import LabelledMatrix, read, write
+from elbmf.io.described import described
 
 QUICK = ("-k", 3, "--effort", 0, "--max-iter", 20, "--runs", 3)
 
@@ -34,6 +36,28 @@ def test_json_has_each_component_and_its_members(elbmf, data):
     assert {each["name"][0] for each in first["rows"]} == {"r"}
     assert {each["name"][0] for each in first["columns"]} == {"c"}
     assert all(0 <= each["share"] <= 1 for each in first["rows"] + first["columns"])
+
+
+def _shown(text):
+    """The columns that a table shows of each component."""
+    lines = text.split("column names\n")[1].splitlines()[:3]
+    return [re.findall(r"\bc\d+", line) for line in lines]
+
+
+def test_columns_come_best_first(elbmf, data):
+    by_runs = _shown(elbmf("stability", data, *QUICK, "--seed", 1, "-o", "out").out)
+    by_fit = _shown(elbmf("significance", "out", "--samples", 1).out)
+    model, table = load_model("out"), read(data)
+    noted, without_data = model.info.stability.components, described(model)
+    for at, (rows, names) in enumerate(model.components()):
+        returns = dict(zip(names, noted[at].columns, strict=True))
+        ones = table.values[[table.row_names.index(each) for each in rows]].sum(axis=0)
+        fits = {name: -ones[int(name[1:])] for name in names}
+        surely = {name: (-returns[name], fits[name]) for name in names}
+        for shown, good in ((by_fit[at], fits), (by_runs[at], surely)):
+            assert [good[each] for each in shown] == sorted(good.values())[: len(shown)]
+        told = [returns[name] for name in without_data[at]["column_names"]]
+        assert told == sorted(told, reverse=True)
 
 
 def test_a_saved_result_knows_what_returns(elbmf, data):

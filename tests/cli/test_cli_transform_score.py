@@ -37,7 +37,7 @@ def test_transform_writes_to_stdout(elbmf: Any, model: str, flags: list[str]) ->
     result = elbmf("transform", model, "new.csv", *flags)
     assert (result.code, result.err) == (0, "")
     lines = [line.split("\t") for line in result.out.splitlines()]
-    assert lines[0][1:] == ["component_0", "component_1"]
+    assert lines[0] == ["row", "component_0", "component_1"]
     assert lines[1] == ["zoe", "1", "1"]
 
 

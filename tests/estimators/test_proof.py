@@ -43,7 +43,7 @@ def noted(cost, least, **parameters):
         (
             noted(9, 7, extra_weight=0.5),
             2,
-            "No factorization with 2 components costs less than 7; this one costs 9.",
+            "No factorization with 2 components costs less than 3.5; this one costs 4.5.",
         ),
         (ModelInfo(components_at_least=1), 1, "Proved minimal: it takes 1 component."),
         (

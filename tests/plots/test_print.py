@@ -14,8 +14,12 @@ from elbmf import plots
 from elbmf.analysis import BlockOrder
 from elbmf.analysis.enrichment import NamedSet
 from elbmf.analysis.enrichment import enrichment as enrichment_of
+from elbmf.analysis.labels import component_labels
 from elbmf.errors import InputError
+from elbmf.io import SavedModel
 from elbmf.plots.dots import result_enrichment
+from elbmf.plots.look import OKABE_ITO, STRIP_COLOURS
+from elbmf.plots.matrix import EXTRA, HIT, MISSED
 from elbmf.plots.names import name_within, text_width, wrapped
 
 
@@ -132,9 +136,9 @@ def _strip(ax, side):
 def test_strips_have_the_colour_of_each_line(whole):
     A, U, V = _sparse()
     rows = np.array(["b", "a", ""])[np.arange(40) % 3]
-    columns = pd.Series(np.arange(30) % 2, index=np.arange(30) + 7)
+    columns = pd.Series(np.arange(30) % 2, index=np.arange(30) + 7, name="batch")
     axes = plots.factorization((U, V), A, whole=whole, row_labels=rows, column_labels=columns)
-    known = {"a": "#0072B2", "b": "#D55E00", "": "#FFFFFF", 0: "#0072B2", 1: "#D55E00"}
+    known = {"a": "#44AA99", "b": "#AA4499", "": "#FFFFFF", 0: "#44AA99", 1: "#AA4499"}
     n, m = (40, 30) if whole else (8, 5)
     shown = axes[0].images[0].get_array()[:, :, 0] < 0.5
     for ax in axes:
@@ -155,7 +159,7 @@ def test_strips_have_the_colour_of_each_line(whole):
     first = [tuple(each) for each in _strip(axes[0], "rows").images[0].get_array()[:5, 0]]
     assert len([*itertools.groupby(first)]) == len(set(first)) == 3
     names = [text.get_text() for text in _strip(axes[2], "columns").get_legend().get_texts()]
-    assert names == ["rows", "a", "b", "not known", "columns", "0", "1"]
+    assert names == ["rows", "a", "b", "not known", "columns: batch", "0", "1"]
     assert _strip(axes[0], "columns").get_legend() is None
 
 
@@ -174,6 +178,39 @@ def test_of_many_labels_the_most_frequent_have_colours():
     } == colours
 
 
+def test_strips_have_no_colour_that_errors_have():
+    taken = {MISSED, EXTRA, HIT, *OKABE_ITO[:3]}
+    assert not taken & set(STRIP_COLOURS)
+    assert len(set(STRIP_COLOURS)) == 8
+
+
+def test_columns_are_named_where_there_is_room():
+    U, V = np.ones((6, 1), bool), np.ones((1, 14), bool)
+    names = [f"GENE{at}" for at in range(14)]
+    saved = SavedModel(U, V, None, names, {"data": {"vocabulary": "sample,gene,program"}})
+    for draw, count in (((5.6, 4.8), 14), ((1.5, 1.5), 0)):
+        ax = plots.new_figure(*draw).subplots()
+        plots.reordered_matrix(saved, what="reconstruction", ax=ax)
+        shown = [text for text in ax.texts if text.get_text().startswith("GENE")]
+        assert [text.get_text() for text in shown] == names[:count]
+        assert ax.get_xlabel() == "14 genes"
+        assert ax.get_ylabel() == "6 samples"
+        _drawn(ax)
+        label = ax.xaxis.label.get_window_extent()
+        assert all(text.get_window_extent().y0 >= label.y1 for text in shown)
+
+
+def test_a_bar_is_labelled_within_its_figure():
+    labels = np.repeat(["a", "b", "c"], 4)
+    figure = plots.new_figure(3.5, 3)
+    found = component_labels((np.arange(12) % 5 == np.arange(3)[:, None]).T, labels)
+    plots.label_nmi(found, ax=figure.subplots())
+    _drawn(figure.axes[0])
+    box = figure.axes[1].yaxis.label.get_window_extent()
+    assert box.y0 >= 0
+    assert box.y1 <= figure.bbox.y1
+
+
 def test_a_bin_has_the_label_of_most_of_its_rows():
     labels = ["x"] * 3000 + ["y"] * 1000
     U, V = np.ones((4000, 1), bool), np.ones((1, 4), bool)
@@ -181,10 +218,10 @@ def test_a_bin_has_the_label_of_most_of_its_rows():
     colours = [tuple(each) for each in _strip(ax, "rows").images[0].get_array()[:, 0]]
     assert len(colours) < 1000
     assert [colour for colour, _ in itertools.groupby(colours)] == [
-        to_rgb("#0072B2"),
-        to_rgb("#D55E00"),
+        to_rgb("#44AA99"),
+        to_rgb("#AA4499"),
     ]
-    assert colours.count(to_rgb("#0072B2")) == pytest.approx(0.75 * len(colours), abs=1)
+    assert colours.count(to_rgb("#44AA99")) == pytest.approx(0.75 * len(colours), abs=1)
 
 
 @pytest.mark.parametrize("size", [(3.5, 3), (7.2, 3), (5, 2)])

@@ -23,6 +23,7 @@ from elbmf.analysis.tails import adjusted_log_p, log_upper_tail
 from elbmf.errors import InputError
 
 __all__ = [
+    "MOST_GROUPS",
     "NO_COMPONENT",
     "ComponentLabels",
     "clustering_scores",
@@ -35,6 +36,12 @@ __all__ = [
 
 NO_COMPONENT = -1
 """Stands for the component of a class that none has more of."""
+
+MOST_GROUPS = 50
+"""Labels of more kinds than this may be measurements or names rather than groups."""
+
+# Which share of them must be numbers, for some may be words for what was not measured.
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,12 +343,42 @@ def _few(names: Sequence[str]) -> str:
 
 
 def label_codes(labels: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Return the distinct labels in their order, and which of them each row has; -1 for none."""
+    """Return the distinct labels in their order, and which of them each row has; -1 for none.
+
+    Labels of more kinds than `MOST_GROUPS` that are numbers, or of which most rows have one of
+    their own, are an error.
+    """
     labels = plain_labels(labels)
     known = is_known(labels)
     codes = np.full(len(known), -1, dtype=np.int64)
     classes, codes[known] = np.unique(_comparable(labels, known), return_inverse=True)
+    _require_groups(classes.tolist(), int(known.sum()))
     return classes.tolist(), codes
+
+
+def _require_groups(classes: list[Any], rows: int) -> None:
+    """Raise where labels measure or name rows instead of sorting them into groups."""
+    if len(classes) <= MOST_GROUPS:
+        return
+    if sum(map(_is_number, classes)) > _NEARLY_ALL * len(classes):
+        what, advice = "numbers", "Make groups of them first, such as quarters"
+    elif len(classes) > rows // 2:
+        what, advice = "names", "Choose labels that many rows share"
+    else:
+        return
+    shown = ", ".join(map(str, classes[:3]))
+    raise InputError(
+        f"Labels must sort rows into groups; found {len(classes)} different values in {rows} rows, "
+        f"which are rather {what}: {shown}, …. {advice}."
+    )
+
+
+def _is_number(label: Any) -> bool:
+    try:
+        float(label.replace(",", ".") if isinstance(label, str) else label)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def is_known(labels: Sequence[Any] | NDArray[Any]) -> NDArray[np.bool_]:

@@ -46,6 +46,12 @@ class FittedFactors:
     cost: int = 0
     bound: int = 0
 
+    def rescale(self, before: int, after: int) -> None:
+        """Tell costs so far in a unit in which an uncovered one costs something else."""
+        if before != after:
+            self.stages = {name: round(cost * after / before) for name, cost in self.stages.items()}
+            self.run_losses = [round(loss * after / before) for loss in self.run_losses]
+
     @property
     def was_stopped(self) -> bool:
         """Whether somebody ended it before its time: the callback, or Ctrl-C."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from elbmf.analysis.labels import label_codes
 from elbmf.boolean.line_weights import LineWeights
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import format_options
@@ -31,6 +32,7 @@ from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import reading, reason
 from elbmf.io.formats import format_of
 from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
+from elbmf.io.formats.h5ad import obs_titles
 from elbmf.io.known import group_columns, has_obs, read_label_column
 from elbmf.io.matching import (
     DifferentLinesError,
@@ -384,19 +386,25 @@ def labels_of_rows(
 ) -> dict[str, list[str | None]]:
     """Return the label of each row of the model, by the title of the column that has them.
 
-    Where no column is named, that is the first of a table, and of an h5ad file each that sorts
-    rows into groups, or so many of them at most. None is for rows that the table does not name.
+    Where no column is named, that is the first of a table that sorts rows into groups, and of an
+    h5ad file each that does, or so many of them at most. None is for rows that the table does not
+    name.
     """
     file, options = label_table(model, args)
     if model.row_names is None and args.labels is None:
         # The rows of the data come in the same order, whatever its first column is.
         count, _ = lines_of(model, "rows")
         found = read_label_column(file, args.column, count, **options)
-        return {args.column: [label or None for label in found]}
+        labels = [label or None for label in found]
+        _check_groups(labels, file, args.column)
+        return {args.column: labels}
     labellings = read_labels(file, **options)
-    titles = [next(iter(labellings))] if args.column is None else [args.column]
-    if args.column is None and has_obs(Path(file)):
-        titles = group_columns(labellings)[:most] or titles
+    if args.column is not None:
+        titles = [args.column]
+    elif has_obs(Path(file)):
+        titles = group_columns(labellings)[:most] or [*labellings][:1]
+    else:
+        titles = [_first_groups(labellings, file, console)]
     given = model, args.result, file, console
     return {title: _labels_in(labellings, title, "rows", *given) for title in titles}
 
@@ -408,9 +416,35 @@ def labels_of(
     path: str,
     console: Console,
 ) -> list[str | None]:
-    """Return the label of each row or column of the model, from the second column of a table."""
+    """Return the label of each row or column of the model, from the first column of groups."""
     labellings = read_labels(path)
-    return _labels_in(labellings, next(iter(labellings)), what, model, result, path, console)
+    title = _first_groups(labellings, path, console)
+    return _labels_in(labellings, title, what, model, result, path, console)
+
+
+def _first_groups(labellings: dict[str, dict[str, str]], path: str | Path, console: Console) -> str:
+    """Return which column of a table has the labels, where none is named; say if it is not first.
+
+    The first will do in a table too small for groups; what is no label at all is refused later.
+    """
+    first, *others = labellings
+    if not others:
+        return first
+    chosen = next(iter(group_columns(labellings)), first)
+    if chosen != first:
+        console.note(
+            f"{path}: the labels are those of the column {chosen!r}, the first that sorts lines "
+            "into groups."
+        )
+    return chosen
+
+
+def _check_groups(labels: list[str | None], path: str | Path, column: str) -> None:
+    """Raise, with the name of the column, where it does not sort rows into groups."""
+    try:
+        label_codes(labels)
+    except InputError as error:
+        raise error.within(f"{path}, column {column!r}: ") from error
 
 
 def _labels_in(
@@ -425,9 +459,15 @@ def _labels_in(
     """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
         nearest = nearest_names(column, list(labellings))
-        which = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
-        which += "" if nearest else ", ".join(map(repr, labellings))
-        raise InputError(f"{path}: there is no column {column!r}. {which}.")
+        choice = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
+        choice += "" if nearest else ", ".join(map(repr, labellings))
+        if has_obs(Path(path)) and column in obs_titles(Path(path)):
+            raise InputError(
+                f"{path}: the column {column!r} of obs holds numbers; labels are text, categories "
+                f"or truth values that sort rows into groups. {choice}, or make groups of the "
+                f"numbers first, such as with pandas.qcut(adata.obs[{column!r}], 4)."
+            )
+        raise InputError(f"{path}: there is no column {column!r}. {choice}.")
     count, known = lines_of(model, what)
     names = [str(at) for at in range(count)] if known is None else known
     by_name = labellings[column]
@@ -447,6 +487,7 @@ def _labels_in(
             f"{', '.join(map(repr, names[:3]))}, those of the table "
             f"{', '.join(map(repr, list(by_name)[:3]))}."
         )
+    _check_groups(labels, path, column)
     if unknown:
         where = f"{path}, {column}" if has_obs(Path(path)) else path
         console.note(f"{where}: {number(unknown)} {what} without a label are left out.")

@@ -161,7 +161,9 @@ class BooleanFactorizer(
     stages_ : dict of str to int
         What the factors cost after each stage: as the method left them (``"method"``), and after
         they were refined (``"refinement"``), where ``refine`` is on. It is their loss, unless the
-        two kinds of error are weighed differently. Empty where the rank was chosen along a path.
+        two kinds of error are weighed differently: then these are whole numbers, and an uncovered
+        one costs `elbmf.boolean.coverage.Weights.missed` of them. Empty where the rank was chosen
+        along a path.
     run_losses_ : list of int
         Loss of each run; empty if there are none.
     line_weights_ : LineWeights or None

@@ -34,7 +34,7 @@ from elbmf.estimators.rates import AUTO, estimate_weight, fit_with_rates, follow
 from elbmf.estimators.relaxer import RelaxationParameters, Relaxed, Relaxer
 from elbmf.estimators.resuming import Session
 from elbmf.estimators.warning import warn_caller
-from elbmf.io.model_info import ModelInfo
+from elbmf.io.model_info import RATES, ModelInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import savings
 from elbmf.ranks.path import Stepper
@@ -433,7 +433,9 @@ class ELBMF(
         may_change = self.refine and not (stays or fitted.was_stopped or self._is_constrained)
         if self._has_rates and may_change:
             given = (A, fitted.U, fitted.V, self._weight_of_extra(), self._threads)
+            before = self._weights(A.shape).missed
             fitted.U, fitted.V, self.extra_weight_ = follow_rates(*given)
+            fitted.rescale(before, self._weights(A.shape).missed)
             # What was proved was so of another weight.
             fitted.bound = 0
         self.extra_weight_, self.lower_bound_ = self._weight_of_extra(), fitted.bound
@@ -463,7 +465,7 @@ class ELBMF(
                 # Which of equally good memberships a row has may change with the order, too.
                 fitted = self._in_order(A, fitted, order)
         if fitted.stages:
-            fitted.stages["rates" if self._has_rates else "search"] = factors.cost
+            fitted.stages[RATES if self._has_rates else "search"] = factors.cost
         return fitted
 
     def _warn_unless_boolean(self, fitted: FittedFactors) -> None:

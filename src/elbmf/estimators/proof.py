@@ -3,7 +3,7 @@
 import math
 
 from elbmf.io.model_info import ModelInfo
-from elbmf.utils.text import counted, number
+from elbmf.utils.text import cost_text, counted, number
 
 __all__ = ["loss_proof", "proof"]
 
@@ -23,7 +23,8 @@ def proof(info: ModelInfo, n_components: int) -> str:
     if info.cost_at_least is None or not info.stages:
         return ""
     costs = info.cost_at_least, info.stages[-1].cost
-    return loss_proof(*costs, n_components, info.extra_weight, weighted=info.weighted is not None)
+    weighted = info.weighted is not None
+    return loss_proof(*costs, n_components, info.extra_weight, price=info.price, weighted=weighted)
 
 
 def loss_proof(
@@ -33,6 +34,7 @@ def loss_proof(
     extra_weight: float = 1.0,  # What a covered zero costs, when an uncovered one costs 1
     this: str = "this one",  # What it is called
     *,
+    price: int = 1,  # What an uncovered one costs of those
     weighted: bool = False,  # Whether cells count by the weights of their rows and columns
 ) -> str:
     """Say what no factorization with so many components undercuts."""
@@ -43,8 +45,8 @@ def loss_proof(
         claim = f"no factorization with {components}{below} has fewer than {number(least)} {wrong}"
         beside = f"{this} has {number(cost)}"
     else:
-        claim = f"no factorization with {components} costs less than {number(least)}"
-        beside = f"{this} costs {number(cost)}"
+        claim = f"no factorization with {components} costs less than {cost_text(least, price)}"
+        beside = f"{this} costs {cost_text(cost, price)}"
     if least >= cost:
         return f"Proved: {claim}."
     return f"{claim[0].upper()}{claim[1:]}; {beside}."

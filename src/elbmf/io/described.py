@@ -24,7 +24,8 @@ def described(model: SavedModel, A: Matrix | None = None) -> list[dict[str, Any]
 
     Of the data that the model was made from, if it is given, there is also what each covers. The
     names of columns come best first: those that most rows of the component have and, without data,
-    those that are in the fewest components.
+    those that return most surely when it is resampled, where that is noted, or else those that are
+    in the fewest components.
     """
     cover = None if A is None else component_cover(A, model.U, model.V)
     sizes = None if model.info.stream else np.bincount(model.U.indices, minlength=model.shape[1])
@@ -105,7 +106,9 @@ def _ordered(
     members = members[: model.shape[1]]
     if not isinstance(A, BooleanMatrix):
         in_all = np.bincount(of_components.indices, minlength=of_components.shape[1])
-        return [each[best_first(None, in_all[each])] for each in members], None
+        returns = _returns(model, side, members)
+        given = zip(members, returns, strict=True)
+        return [each[best_first(inside, in_all[each])] for each, inside in given], None
     partners = model.U if axis else model.V.T
     ones, in_all = _ones_of_members(A, axis, partners, of_components), line_ones(A, axis)
     sizes = np.asarray(partners.sum(axis=0)).ravel()
@@ -118,6 +121,15 @@ def _ordered(
         shares.append(counts[best] / max(sizes[at], 1))
         elsewhere.append((in_all[each] - counts)[best] / max(others[at], 1))
     return orders, (shares, elsewhere)
+
+
+def _returns(model: SavedModel, side: Side, members: _Lists) -> list[NDArray[Any] | None]:
+    """Return how often each member of each component returns, where that is noted."""
+    stability = model.info.stability
+    noted = [] if stability is None else [getattr(each, side) for each in stability.components]
+    if [len(each) for each in noted] != [len(each) for each in members]:
+        return [None] * len(members)
+    return [np.asarray(each, dtype=np.float64) for each in noted]
 
 
 def _ones_of_members(

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.analysis.enrichment import NamedSet
+from elbmf.analysis.labels import MOST_GROUPS
 from elbmf.errors import FileFormatError
 from elbmf.io.chosen import UnknownColumnsError
 from elbmf.io.files import first_bytes, line_blocks, open_bytes
@@ -40,9 +41,6 @@ __all__ = [
     "read_pairs",
     "read_weights",
 ]
-
-# Labels of more kinds than this are names rather than groups.
-_MOST_GROUPS = 50
 
 
 def read_gmt(
@@ -180,7 +178,7 @@ def group_columns(labellings: dict[str, dict[str, str]]) -> list[str]:
     found = []
     for title, labels in labellings.items():
         values = {label for label in labels.values() if label}
-        if 1 < len(values) <= min(_MOST_GROUPS, len(labels) // 2):
+        if 1 < len(values) <= min(MOST_GROUPS, len(labels) // 2):
             found.append(title)
     return found
 

@@ -13,10 +13,12 @@ from functools import cache
 from types import NoneType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
+from elbmf.boolean.coverage import Weights
 from elbmf.errors import InputError
 from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
+    "RATES",
     "ComponentStability",
     "CoverInfo",
     "DataInfo",
@@ -32,6 +34,9 @@ __all__ = [
 ]
 
 _OTHER = "other"
+
+# Of data whose shape is not noted: longer than any for which it matters.
+_ANY_LENGTH = 1 << 31
 
 
 @dataclass(kw_only=True)
@@ -220,6 +225,10 @@ class SignificanceInfo(Notes):
     p_values: Sequence[float] = ()
 
 
+RATES = "rates"
+"""The stage in which what a covered zero costs followed the noise rates to the last."""
+
+
 @dataclass
 class StageCost(Notes):
     """What the factors cost after a stage of the method."""
@@ -364,6 +373,15 @@ class ModelInfo(Notes):
         if self.noise_rates is not None:
             return self.noise_rates.extra_weight
         return float(self.parameters.get("extra_weight", 1))
+
+    @property
+    def price(self) -> int:
+        """What an uncovered one costs in ``stages``, ``run_losses`` and ``cost_at_least``.
+
+        These are whole numbers, so that weights that are none are scaled.
+        """
+        longest = max(self.data.shape, default=_ANY_LENGTH)
+        return Weights.of(self.extra_weight, (longest, longest)).missed
 
 
 # --- writing ---

@@ -12,7 +12,8 @@ from elbmf.analysis import block_order
 from elbmf.analysis import component_overlap as overlap_of
 from elbmf.errors import InputError
 from elbmf.plots.canvas import one_of
-from elbmf.plots.look import TICK, faint_frame, say, titled
+from elbmf.plots.look import TICK, faint_frame, room, say, titled
+from elbmf.plots.names import words_of, wrapped
 from elbmf.plots.subject import Subject
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ def heat_map(
 ) -> None:
     """Draw a table of numbers from 0 to 1, or down to -1; what is not a number is grey.
 
-    The bar of colours says what is shown, its meaning. The numbers are written into the cells of a
-    small table, unless ``values`` is False. Where all are 0, there is no bar but a text that says
-    so, ``nothing``.
+    The bar of colours says what is shown, its meaning. The numbers are in percent, and are written
+    into the cells of a small table, unless ``values`` is False. Where all are 0, there is no bar
+    but a text that says so, ``nothing``.
     """
+    from matplotlib.ticker import FuncFormatter
+
     # At least one cell, for that is what can be drawn.
     drawn = np.full(np.maximum(shares.shape, 1), np.nan)
     drawn[: shares.shape[0], : shares.shape[1]] = shares
@@ -60,9 +63,12 @@ def heat_map(
         say(ax, nothing)
         return
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05, pad=0.02)
-    bar.set_label(meaning, fontsize=TICK)
     bar.ax.tick_params(labelsize=TICK)
     bar.outline.set_visible(False)
+    if values:
+        bar.formatter = FuncFormatter(lambda share, _: f"{100 * share:.4g}")
+    # Along the bar, which is as long as the map is high.
+    bar.set_label(wrapped(meaning, room(ax)[1], TICK), fontsize=TICK)
     if values and max(drawn.shape) <= _MOST_VALUES:
         for (row, column), share in np.ndenumerate(drawn):
             if np.isfinite(share) and share >= 0.005:
@@ -121,17 +127,19 @@ def component_overlap(
     shares = np.divide(counts, own, out=np.zeros(counts.shape), where=own > 0)
     np.fill_diagonal(shares, np.nan)  # that a component shares all with itself is no news
     ax = one_of(ax, 5.6, 4.8)
+    spoken = words_of(model).spoken
+    if len(order) > 1:
+        nothing = f"No two of the {len(order)} components share any of their {what}."
+    else:
+        nothing = f"There is {('no', 'one')[len(order)]} component: there is nothing to share with."
     heat_map(
         ax,
         shares,
-        f"share of the {what} of the component at the left",
-        nothing=f"No two of the {len(order)} components share any of their {what}."
-        if len(order) > 1
-        else f"There is {('no', 'one')[len(order)]} component: there is nothing to share with.",
+        spoken(f"% of the {what} of the component at the left"),
+        nothing=spoken(nothing),
     )
     numbers = [str(each) for each in order]
     ticks_that_fit(ax, "x", numbers)
     ticks_that_fit(ax, "y", numbers)
-    titled(ax, f"Shared {what} (%)" if len(order) <= 14 else f"Shared {what}", "component")
-    ax.set_ylabel("component")
+    titled(ax, spoken(f"Shared {what} (%)"), spoken("component"), spoken("component"))
     return ax

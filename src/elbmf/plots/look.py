@@ -21,6 +21,7 @@ __all__ = [
     "INK",
     "LABEL",
     "OKABE_ITO",
+    "STRIP_COLOURS",
     "TICK",
     "TITLE",
     "below",
@@ -47,6 +48,18 @@ OKABE_ITO = (
     "#F0E442",
 )
 """Colours that all eyes tell apart, those that show best on white first (Okabe and Ito)."""
+
+STRIP_COLOURS = (
+    "#44AA99",
+    "#AA4499",
+    "#999933",
+    "#332288",
+    "#88CCEE",
+    "#882255",
+    "#117733",
+    "#CC6677",
+)
+"""For labels beside a matrix: none is like those of errors, outlines or missing cells (Tol)."""
 
 CLASS_COLOURS = OKABE_ITO[:7]
 """For points of several classes; yellow ones would be lost on white."""

@@ -20,11 +20,12 @@ from elbmf.analysis import (
 )
 from elbmf.errors import InputError
 from elbmf.plots.canvas import figure_of, one_of, several_of
-from elbmf.plots.look import FAINT, LABEL, OKABE_ITO, TICK, TITLE, below, room, say, titled
-from elbmf.plots.names import text_width, wrapped
+from elbmf.plots.look import FAINT, INK, LABEL, OKABE_ITO, TICK, TITLE, below, room, say, titled
+from elbmf.plots.names import name_within, text_width, words_of, wrapped
 from elbmf.plots.strips import Strip, draw_strips
 from elbmf.plots.subject import Subject
 from elbmf.utils.text import counted
+from elbmf.utils.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +54,9 @@ _MOST_WITHOUT = 0.5
 # distance from each other, in points.
 _LEAST_PIXELS, _POINTS_APART = 4, 10
 
+
+# Points that the name of a column takes at most.
+_LONGEST_NAME = 72.0
 
 _PICTURE: Any = {"aspect": "auto", "interpolation": "nearest"}
 
@@ -118,7 +122,7 @@ def reordered_matrix(
         raise InputError(f"The {what} cannot be drawn without the matrix: pass it as A.")
     strips = _strips(subject, row_labels, column_labels)
     ax = one_of(ax, 5.6, 4.8)
-    view = _View.of(subject, order, ax, n_jobs, whole=whole, strips=strips)
+    view = _View.of(subject, words_of(model), order, ax, n_jobs, whole=whole, strips=strips)
     view.draw(ax, what, outlines=outlines)
     view.finish({what: ax})
     _leave_room_below([ax], _explain(ax, view) if what == "errors" else 0)
@@ -159,7 +163,8 @@ def factorization(
     subject = Subject.of(model, A)
     strips = _strips(subject, row_labels, column_labels)
     panels = data, rebuilt, errors = several_of(axes, 3, 11.5, 4.6)
-    view = _View.of(subject, order, data, n_jobs, whole=whole, strips=strips)
+    words = words_of(model)
+    view = _View.of(subject, words, order, data, n_jobs, whole=whole, strips=strips)
     view.draw(data, "data", outlines=outlines)
     view.draw(rebuilt, "reconstruction", outlines=outlines)
     view.draw(errors, "errors", outlines=False)
@@ -173,7 +178,7 @@ def factorization(
     more = view.ones_left_out
     for ax, what, texts in (
         (data, "Data", _of_all(ones, ones + more, "one")),
-        (rebuilt, "Reconstruction", [counted(subject.n_components, "component")]),
+        (rebuilt, "Reconstruction", [words.spoken(counted(subject.n_components, "component"))]),
         (errors, "Errors", _of_all(wrong, wrong + more, "cell")),
     ):
         width = room(ax)[0]
@@ -255,7 +260,8 @@ class _View:
 
     Of each component it has where a run begins and ends among the rows and columns as they are
     shown, see `_runs`; both the same where it has none. A note says what is left out, and strips
-    are there with the colours of their bins.
+    are there with the colours of their bins. Names are those of the columns, as they are shown, if
+    each has a bin and a name.
     """
 
     grid: ErrorGrid
@@ -264,11 +270,14 @@ class _View:
     note: str
     ones_left_out: int
     strips: list[tuple[Strip, NDArray[np.int64]]]
+    words: Vocabulary
+    names: list[str]
 
     @classmethod
     def of(
         cls,
         subject: Subject,
+        words: Vocabulary,
         order: BlockOrder | None,
         ax: Axes,
         n_jobs: int | None,
@@ -299,9 +308,13 @@ class _View:
             grid,
             _runs(rows, order.components),
             _runs(columns, order.components),
-            note,
+            words.spoken(note),
             A.ones - int(grid.ones.sum()) if note and A is not None else 0,
             [(strip, strip.bins(*lines[strip.side])) for strip in strips],
+            words,
+            [subject.name(1, column) for column in order.columns.tolist()]
+            if subject.column_names is not None and grid.shape[1] == len(order.columns)
+            else [],
         )
 
     @property
@@ -357,13 +370,15 @@ class _View:
         if outlines:
             self._outline(ax, width, height)
         titles = {"data": "Data", "reconstruction": "Reconstruction", "errors": "Errors"}
-        titled(ax, titles[what], counted(m, "column"), counted(n, "row"))
+        spoken = self.words.spoken
+        titled(ax, titles[what], spoken(counted(m, "column")), spoken(counted(n, "row")))
         ax.tick_params(labelsize=TICK - 1)
 
     def finish(self, drawn: dict[What, Axes]) -> None:
         """Draw the strips beside all axes, and write below the first what is left out."""
         axes = list(drawn.values())
         for ax in axes:
+            self._name_columns(ax)
             draw_strips(ax, self.strips, legend=ax is axes[-1])
         if self.note:
             note = wrapped(self.note, room(axes[0])[0], LABEL)
@@ -377,7 +392,34 @@ class _View:
         for what, ax in drawn.items():
             counts, nothing = parts[what]
             if not counts.any():
-                say(ax, nothing)
+                say(ax, self.words.spoken(nothing))
+
+    def _name_columns(self, ax: Axes) -> None:
+        """Write names below the columns and what is beside them, if there is room for all."""
+        size = TICK - 1
+        wide, high = room(ax)
+        each = wide / max(len(self.names), 1)
+        if not self.names or each < 1.15 * size:
+            return
+        texts = [name_within(name, _LONGEST_NAME, size) for name in self.names]
+        widest = max(text_width(text, size) for text in texts)
+        turned = widest + size > each
+        if turned and 2 * widest > high:
+            return
+        away = 2 + sum(strip.thickness for strip, _ in self.strips if strip.side == "columns")
+        for at, text in enumerate(texts):
+            ax.text(
+                (at + 0.5) / len(texts),
+                -away,
+                text,
+                transform=below(ax),
+                rotation=90 if turned else 0,
+                ha="center",
+                va="top",
+                fontsize=size,
+                color=INK,
+            ).set_in_layout(False)
+        ax.xaxis.labelpad += (widest if turned else 1.2 * size) + 2
 
     def _outline(self, ax: Axes, width: int, height: int) -> None:
         from matplotlib.collections import PolyCollection

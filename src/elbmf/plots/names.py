@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import Any
 
 from elbmf.utils.text import shortened
+from elbmf.utils.vocabulary import Vocabulary
 
-__all__ = ["EMPTY", "name_within", "shown_name", "text_width", "wrapped"]
+__all__ = ["EMPTY", "name_within", "shown_name", "text_width", "words_of", "wrapped"]
 
 EMPTY = "(empty)"
 """What stands for a name without any character."""
@@ -120,3 +122,10 @@ def _glyphs_of(path: str) -> frozenset[int]:
     from matplotlib.font_manager import get_font
 
     return frozenset(get_font(path).get_charmap())
+
+
+def words_of(model: Any) -> Vocabulary:
+    """Return what rows, columns and components are called, as a result notes it."""
+    noted = getattr(model, "info", getattr(model, "saved_info_", None))
+    words = getattr(getattr(noted, "data", None), "words", None)
+    return words if isinstance(words, Vocabulary) else Vocabulary()

@@ -17,9 +17,11 @@ from elbmf.plots.look import (
     TICK,
     faint_frame,
     plain_axes,
+    room,
     titled,
     whole_ticks,
 )
+from elbmf.plots.names import words_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,10 @@ __all__ = ["component_stability", "consensus_map"]
 
 # Colours of the bars, and of the rows and columns of a component.
 _BAR, _ROWS, _COLUMNS = "#C6DBEF", OKABE_ITO[1], OKABE_ITO[2]
+
+
+# With fewer runs than this, shares are multiples of much.
+_FEW_RUNS = 8
 
 
 def _noted(model: Any) -> StabilityInfo:
@@ -59,7 +65,7 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
     Axes
     """
     known = _noted(model)
-    count = len(known.components)
+    count, spoken = len(known.components), words_of(model).spoken
     ax = one_of(ax, min(max(5.6, 0.3 * count + 2), 14), 3.4)
     at = np.arange(count)
     ax.bar(at, [each.recurrence for each in known.components], color=_BAR, label="recurrence")
@@ -70,7 +76,9 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
                 low, middle, high = np.quantile(shares, (0.1, 0.5, 0.9))
                 ax.plot([place + shift] * 2, [low, high], color=colour, linewidth=1.2)
                 ax.plot(place + shift, middle, "o", color=colour, markersize=3)
-        ax.plot([], [], "o-", color=colour, markersize=3, linewidth=1.2, label=f"its {name}")
+        ax.plot(
+            [], [], "o-", color=colour, markersize=3, linewidth=1.2, label=spoken(f"its {name}")
+        )
     ax.axhline(0.5, color=FAINT, linewidth=0.8, linestyle=":")
     plain_axes(ax)
     ax.grid(visible=False, axis="x")
@@ -81,11 +89,20 @@ def component_stability(model: Any, *, ax: Axes | None = None) -> Axes:
     titled(
         ax,
         f"Stability {known.stability:.2f}: {runs}, {known.resample}",
-        "component",
+        spoken("component"),
         "share of the runs",
     )
+    note = "dots: the median of its rows or columns; lines: from 10 % to 90 % of them"
+    if known.runs < _FEW_RUNS:
+        note += f". Only {runs}: shares are rough"
     ax.legend(
-        fontsize=TICK, frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14)
+        fontsize=TICK,
+        title=wrapped(spoken(note), room(ax)[0], TICK),
+        title_fontsize=TICK,
+        frameon=False,
+        ncols=3,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
     )
     return ax
 
@@ -108,16 +125,16 @@ def consensus_map(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     known = _noted(model)
     ax = one_of(ax, 5.6, 4.6)
-    shares = np.asarray(known.consensus, dtype=np.float64)
+    shares, spoken = np.asarray(known.consensus, dtype=np.float64), words_of(model).spoken
     heat_map(
         ax,
         shares.reshape(len(shares), -1),
         "share of the runs together",
         values=False,
-        nothing="No rows are ever in a component together.",
+        nothing=spoken("No rows are ever in a component together."),
     )
     faint_frame(ax, ticks=False)
     company = "" if known.cophenetic is None else f", cophenetic correlation {known.cophenetic:.2f}"
-    titled(ax, f"Consensus of {known.runs} runs{company}", "rows", "rows")
+    titled(ax, f"Consensus of {known.runs} runs{company}", spoken("rows"), spoken("rows"))
     ax.xaxis.label.set_fontsize(LABEL)
     return ax

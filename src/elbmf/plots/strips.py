@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from elbmf.plots.canvas import figure_of
 from elbmf.plots.look import (
-    OKABE_ITO,
+    STRIP_COLOURS,
     TICK,
     below,
     faint_frame,
@@ -25,7 +25,7 @@ from elbmf.plots.subject import Subject
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Strip", "draw_strips"]
+__all__ = ["NamedLabels", "Strip", "draw_strips"]
 
 _OTHER, _NONE = "#B0B0B0", "#FFFFFF"
 
@@ -35,6 +35,14 @@ _GAP, _THICK = 3.0, 7.0
 # Points between lines of the legend, what an entry takes beside its text, and the share of the
 # matrix' width that the legend takes at most.
 _LINE, _BESIDE, _LEGEND = 1.4 * TICK, 22.0, 0.5
+
+
+class NamedLabels(list[Any]):
+    """Labels that know what they are, as a column of a data frame does."""
+
+    def __init__(self, labels: Iterable[Any], name: str) -> None:
+        super().__init__(labels)
+        self.name = name
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +57,19 @@ class Strip:
         what all others have, and those that are not known.
     looks : ndarray of int64
         Which entry each line has.
+    title : str
+        What the labels are, such as the name of their column; may be empty.
     """
 
     side: Literal["rows", "columns"]
     entries: list[tuple[str, str]]
     looks: NDArray[np.int64]
+    title: str = ""
+
+    @property
+    def thickness(self) -> float:
+        """Points that it takes beside the matrix."""
+        return _GAP + _THICK
 
     @classmethod
     def of(cls, subject: Subject, labels: Any, side: Literal["rows", "columns"]) -> Strip:
@@ -61,9 +77,9 @@ class Strip:
         names, codes = subject.label_classes(labels, side, f"{side.removesuffix('s')}_labels")
         sizes = np.bincount(codes[codes >= 0], minlength=len(names))
         # One of several takes the colour of the others, if there are too many.
-        most = len(OKABE_ITO)
+        most = len(STRIP_COLOURS)
         kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
-        entries = [(names[at], colour) for at, colour in zip(kept, OKABE_ITO, strict=False)]
+        entries = [(names[at], colour) for at, colour in zip(kept, STRIP_COLOURS, strict=False)]
         look_of = np.full(len(names) + 1, len(entries))
         look_of[kept] = np.arange(len(kept))
         if len(names) > len(kept):
@@ -71,7 +87,9 @@ class Strip:
         look_of[-1] = len(entries)
         if (codes < 0).any():
             entries.append(("not known", _NONE))
-        return cls(side, entries, look_of[codes])
+        # A column of a table knows its name.
+        title = getattr(labels, "name", None)
+        return cls(side, entries, look_of[codes], "" if title is None else str(title))
 
     def sums(self, ones: NDArray[np.int64] | None) -> NDArray[np.float64]:
         """Return what puts lines of the same label next to each other, those of most ones first."""
@@ -115,7 +133,7 @@ def draw_strips(
         narrow.set_gid(f"{strip.side} strip")
         faint_frame(narrow, ticks=False)
         if not by_row:
-            ax.xaxis.labelpad += _GAP + _THICK
+            ax.xaxis.labelpad += strip.thickness
     if legend and strips:
         _legend(ax, narrow, [strip for strip, _ in strips])
 
@@ -127,7 +145,9 @@ def _legend(ax: Axes, narrow: Axes, strips: list[Strip]) -> None:
     entries: list[tuple[str, str | None]] = []
     for strip in strips:
         # Which of both a label is of is said where there are both.
-        entries += [(strip.side, None)] if len(strips) > 1 else []
+        of = [strip.side] if len(strips) > 1 else []
+        heading = ": ".join([*of, *([strip.title] if strip.title else [])])
+        entries += [(heading, None)] if heading else []
         entries += strip.entries
     width, height = room(ax)
     columns = max(1, int(np.ceil(len(entries) * _LINE / max(height, 1))))

@@ -49,8 +49,8 @@ def recipe_of(info: ModelInfo, limits: Limits) -> Recipe:
         seed=text(seed),
         versions=info.versions,
         data=_data(info.data, limits),
-        stages=[(each.stage, each.cost) for each in info.stages],
-        run_losses=list(info.run_losses),
+        stages=[(each.stage, round(each.cost / info.price)) for each in info.stages],
+        run_losses=[round(loss / info.price) for loss in info.run_losses],
     )
 
 

@@ -32,6 +32,12 @@ def amount(value: float) -> str:
     return number(value) if isinstance(value, int) else f"{value:,.6g}"
 
 
+def cost_text(cost: int, price: int) -> str:
+    """Write what wrong cells cost, as so many missed ones, each of which has a price."""
+    value = cost / price
+    return number(round(value)) if price == 1 or value >= 1000 else f"{value:.4g}"
+
+
 def share(value: float | None) -> str:
     """Write a share or ratio; None is one that is not finite."""
     return "inf" if value is None else f"{value:.4f}"

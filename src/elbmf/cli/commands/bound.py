@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Read, bound, tell."""
+    from elbmf.boolean.coverage import Weights
     from elbmf.cli.reading import boolean, line_weights, read_matrix
     from elbmf.estimators.loss_bound import loss_bound
     from elbmf.estimators.proof import loss_proof
@@ -81,7 +82,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return 0
     best = "the best that was found"
     costs = (found.at_least, found.cost, found.n_components, args.extra_weight)
-    said = loss_proof(*costs, best, weighted=bool(weights))
+    price = Weights.of(args.extra_weight, A.shape).missed
+    said = loss_proof(*costs, best, price=price, weighted=bool(weights))
     console.result(said + (f" Shown by {_HOW[found.proved_by]}." if found.at_least else ""))
     return 0
 

@@ -15,15 +15,14 @@ examples:
   elbmf info data.csv                        look at a matrix before factorizing it
   elbmf info data.csv --json
   elbmf info data.matrix --verify
+  elbmf info filtered_feature_bc_matrix      (a folder of Cell Ranger)
   elbmf info result           (a folder that 'elbmf fit' or 'elbmf rank' saved)"""
 
 
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
     parser.usage = "elbmf info DATA|RESULT [options]"
-    parser.add_argument(
-        "data", metavar="DATA|RESULT", help="a matrix file, or the folder of a result"
-    )
+    parser.add_argument("data", metavar="DATA|RESULT", help="a matrix, or the folder of a result")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--verify", action="store_true", help="compare a matrix folder with its checksums"
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.verify:
         _verify(args, console)
-    if Path(args.data).is_dir() and not is_matrix_folder(Path(args.data)):
+    if Path(args.data).is_dir() and not _is_matrix(Path(args.data), args.format):
         model = load(args.data)
         if args.json:
             console.result_json(model_figures(model))
@@ -57,8 +56,23 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.result_json({"file": args.data, **found})
     else:
         others = [] if found["boolean"] else other_columns(matrix)
-        console.result(matrix_text(found, args.data, others))
+        console.result(matrix_text(found, args.data, others, args.drop or ()))
     return 0
+
+
+def _is_matrix(folder: Path, format: str | None) -> bool:
+    """Tell whether a folder is a matrix of any format, rather than a result."""
+    from elbmf.io import MODEL_FILES, format_of, is_matrix_folder
+    from elbmf.io.model import folder_of
+
+    if is_matrix_folder(folder) or format is not None:
+        return True
+    if any((folder_of(folder) / name).is_file() for name in MODEL_FILES):
+        return False
+    try:
+        return format_of(folder).folder
+    except InputError:
+        return False  # Neither: it is said what a result has.
 
 
 def _verify(args: argparse.Namespace, console: Console) -> None:

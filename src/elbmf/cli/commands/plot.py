@@ -85,6 +85,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.results import labels_of, labels_of_rows, load
     from elbmf.cli.writing import check_picture
     from elbmf.io import read_gmt
+    from elbmf.plots.strips import NamedLabels
 
     figure, path = FIGURES[args.kind], Path(args.output)
     check_picture(path, *filter(None, (args.data, args.labels, args.column_labels, args.sets)))
@@ -101,7 +102,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     model, A = _with_data(load(args.result), figure, args, console)
     labels = None
     if args.labels is not None or args.column is not None:
-        (labels,) = labels_of_rows(model, args, console, most=1).values()
+        ((title, found),) = labels_of_rows(model, args, console, most=1).items()
+        labels = NamedLabels(found, title)
     given = {
         "A": A,
         "labels": labels,

@@ -69,6 +69,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.results import found_data, load
     from elbmf.cli.writing import check_folder, save
     from elbmf.comparison.significance import OtherTestError, significance
+    from elbmf.io.described import described
     from elbmf.io.model import folder_of
     from elbmf.io.model_tables import MODEL_TABLES
 
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
     else:
-        console.result(_text(model, result))
+        console.result(_text(model, result, described(model, found.A)))
     if (folder / PAGE).exists():
         console.note(f"{folder / PAGE} does not know of it; 'elbmf report {folder}' makes it again")
     if result.interrupted:
@@ -185,7 +186,7 @@ def _records(model: "SavedModel", result: "Significance") -> list[dict[str, Any]
     ]
 
 
-def _text(model: "SavedModel", result: "Significance") -> str:
+def _text(model: "SavedModel", result: "Significance", found: list[dict[str, Any]]) -> str:
     import numpy as np
 
     from elbmf.cli.text.model import p_text, remarks
@@ -199,9 +200,9 @@ def _text(model: "SavedModel", result: "Significance") -> str:
             number(round(each["expected"])),
             "" if each["bits"] is None else number(round(each["bits"])),
             p_text(each["p_value"]),
-            shorten(columns),
+            shorten(one["column_names"]),
         ]
-        for each, (_, columns) in zip(_records(model, result), model.components(), strict=True)
+        for each, one in zip(_records(model, result), found, strict=True)
     ]
     headers = ["component", "rows", "columns", "ones", "by the sums", "bits", "p", "column names"]
     best = result.best_of_samples

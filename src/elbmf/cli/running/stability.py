@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from elbmf.cli.console import Console
 from elbmf.cli.flags.constraints import constraints_of
 from elbmf.cli.flags.method import estimator_of
@@ -30,6 +28,7 @@ from elbmf.estimators.checkpoints import remove_checkpoint
 from elbmf.estimators.resampled import Resample
 from elbmf.estimators.saving import data_notes, noted_parameters, saved_model
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel, load_model
+from elbmf.io.described import described
 from elbmf.io.model_info import SignificanceInfo
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import has_steps, remove_steps
@@ -100,7 +99,7 @@ def run(asked: dict[str, Any], args: argparse.Namespace, console: Console) -> in
         model = saved_model(found.reference_, A, data.row_names, data.column_names, known)
         if folder is not None and finished:
             _save(folder, model, agreed, (A, data), notes, args, console)
-        _tell(model, args, console)
+        _tell(model, A, args, console)
     if not finished:
         _tell_interrupted(found, folder, args, console)
         return INTERRUPTED
@@ -166,13 +165,13 @@ def _significance(folder: Path, model: SavedModel) -> SignificanceInfo | None:
 # --- what is said ---
 
 
-def _tell(model: SavedModel, args: argparse.Namespace, console: Console) -> None:
+def _tell(model: SavedModel, A: BooleanMatrix, args: argparse.Namespace, console: Console) -> None:
     """Print how reliably components return, as a table or one JSON object."""
     known = model.info.stability
     assert known is not None
     members = model.components()
     if args.json:
-        described = [
+        components = [
             {
                 "component": index,
                 "recurrence": each.recurrence,
@@ -189,17 +188,18 @@ def _tell(model: SavedModel, args: argparse.Namespace, console: Console) -> None
                 "resample": known.resample,
                 "stability": known.stability,
                 "cophenetic": known.cophenetic,
-                "components": described,
+                "components": components,
                 "seed": model.info.parameters.get("random_state"),
                 "output": args.output,
             }
         )
         return
-    lines = []
+    lines, best_first = [], described(model, A)
     for index, each in enumerate(known.components):
         rows, columns = members[index]
-        # Those that return most surely first.
-        order = np.argsort(-np.asarray(each.columns), kind="stable")
+        # Those that return most surely first, and of equals those that fit best.
+        returns = dict(zip(columns, each.columns, strict=True))
+        names = sorted(best_first[index]["column_names"], key=lambda name: -returns[name])
         lines.append(
             [
                 str(index),
@@ -207,7 +207,7 @@ def _tell(model: SavedModel, args: argparse.Namespace, console: Console) -> None
                 share(each.found_in),
                 number(len(rows)),
                 number(len(columns)),
-                shorten([columns[at] for at in order]),
+                shorten(names),
             ]
         )
     headers = ["component", "recurrence", "found in", "rows", "columns", "column names"]

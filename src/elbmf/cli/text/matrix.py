@@ -1,5 +1,7 @@
 """Figures of a matrix: what one wants to know before factorizing it."""
 
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.analysis import line_ones
+from elbmf.cli.flags.parameters import as_flag
 from elbmf.cli.text.tables import figures, shorten, table
+from elbmf.errors import Setting
 from elbmf.io import FolderTable, LabelledMatrix
 from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.utils.text import number, size_text, unlearnable
@@ -18,6 +22,9 @@ _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 _VALUES_SHOWN = 8
 _NAMES_SHOWN = 4
 _COMPONENTS = 20
+
+# Where more of the cells than this are not 0, being 0 is no limit to binarize at.
+_DENSE = 0.8
 
 
 def matrix_figures(matrix: LabelledMatrix) -> dict[str, Any]:
@@ -120,8 +127,13 @@ def _values(data: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
-    """Lay out what `matrix_figures` found; ``others`` are the few columns that are not 0/1."""
+def matrix_text(
+    found: dict[str, Any], path: str, others: list[str], dropped: Sequence[str] = ()
+) -> str:
+    """Lay out what `matrix_figures` found.
+
+    The few columns that are not 0/1 are the others, beside those that are left out already.
+    """
     rows, columns = found["shape"]
     pairs = [
         ("shape", f"{number(rows)} rows × {number(columns)} columns"),
@@ -147,7 +159,8 @@ def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
         )
     )
     text = figures(pairs)
-    headers = ["ones in a", "least", "25 %", "median", "75 %", "most"]
+    what = "ones in a" if found["boolean"] else "not zero in a"
+    headers = [what, "least", "25 %", "median", "75 %", "most"]
     sums = [
         [axis, *(f"{value:g}" for value in found[f"{axis}_sums"])] for axis in ("row", "column")
     ]
@@ -159,13 +172,32 @@ def matrix_text(found: dict[str, Any], path: str, others: list[str]) -> str:
         text += (
             f"\n\nNot a 0/1 matrix. {number(found['distinct_values'])} values other than 0: "
             f"{values}{', …' if found['distinct_values'] > len(found['values']) else ''}\n"
-            "Say which values are ones: with --binarize X, those above X, or with a word such as "
-            "zscore, e.g.\n"
-            f"  elbmf fit {path} --binarize {found['suggested_threshold']:g} -k 20 -o result"
+            f"{_advice(found, path, others, dropped)}"
         )
-    if others:
-        text += f"\nAll columns are 0/1 but {', '.join(others)}: leave out what does not belong"
     untold = unlearnable(found["ones"], rows * columns, found["missing"])
     if untold:
         text += f"\n\n{untold}"
     return text
+
+
+def _advice(found: dict[str, Any], path: str, others: list[str], dropped: Sequence[str]) -> str:
+    """Say how a matrix that is not 0/1 can be factorized: by what most likely is meant, first."""
+    fit = f"  elbmf fit {shlex.quote(path)}"
+    rest = "-k 20 -o result"
+    if others:
+        leave_out = as_flag(Setting("drop", ",".join([*dropped, *others])))
+        return (
+            f"All columns are 0/1 but {', '.join(others)}: leave them out with {leave_out}\n"
+            f"{fit} {leave_out} {rest}\n"
+            "If they belong, say which values are ones: with --binarize X, those above X."
+        )
+    if found["density"] > _DENSE:
+        return (
+            "Hardly any of them is 0. Say which values are ones: with a word such as zscore, those "
+            "that are high in their column, or with --binarize X, those above X, e.g.\n"
+            f"{fit} --binarize zscore {rest}"
+        )
+    return (
+        "Say which values are ones: with --binarize X, those above X, or with a word such as "
+        f"zscore, e.g.\n{fit} --binarize {found['suggested_threshold']:g} {rest}"
+    )

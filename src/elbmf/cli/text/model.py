@@ -1,6 +1,7 @@
 """What is said of a factorization: measures and components, as text and as data."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -13,8 +14,8 @@ from elbmf.estimators.proof import proof
 from elbmf.estimators.rank_search import TITLES
 from elbmf.io import SavedModel
 from elbmf.io.described import described, doubts_of
-from elbmf.io.model_info import ModelInfo, StageCost
-from elbmf.utils.text import amount, number, share, shortened, times
+from elbmf.io.model_info import RATES, ModelInfo
+from elbmf.utils.text import amount, cost_text, number, share, shortened, times
 from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
@@ -36,6 +37,16 @@ _LONG_NOTES = ("history", "binarize_limits")
 
 _MOST_COMPONENTS = 40
 _LONGEST_NAME = 30
+
+# Weights of a covered zero by which the cost is the number of wrong cells.
+_ONE_LOSS = (1, math.inf)
+
+# The density of data below which covering zeros for half as much may find more, and what is said.
+_THIN = 0.1
+_AUTO_HINT = (
+    "Try --extra-weight auto, by which covering a zero costs less where ones are often missed "
+    "(docs/rates.md)."
+)
 
 _MEASURES = {
     "loss": "loss",
@@ -85,8 +96,19 @@ def remarks(model: SavedModel) -> str:
         doubt_text(doubts_of(model)),
         *trust_texts(model.info.stability, model.info.significance),
         left_out_text(loose, columns - used, (rows, columns)),
+        _AUTO_HINT if loose is not None and _may_want_rates(model, loose) else "",
     )
     return model.info.data.words.spoken("".join(f"\n{each}" for each in said if each))
+
+
+def _may_want_rates(model: SavedModel, loose: int) -> bool:
+    """Tell whether many rows are in no component while covering zeros costs much for thin data."""
+    info, (rows, _, columns) = model.info, model.shape
+    # Only this method follows the rates; a stream, and what noted no rates, had a fixed weight.
+    if info.method != "elbmf" or info.noise_rates is not None or info.extra_weight != 1:
+        return False
+    cells = rows * columns - (info.data.missing or 0)
+    return 2 * loose > rows and 0 < (info.data.ones or 0) < _THIN * cells
 
 
 def components_table(
@@ -193,28 +215,36 @@ def measures_text(info: ModelInfo) -> str:
         iterations = whole.get(info.iteration or "epoch", "iterations")
         rows.append((iterations, f"{info.n_iter} ({info.stop_reason or 'done'})"))
     if len(info.run_losses) > 1:
-        losses = ", ".join(map(number, info.run_losses))
-        rows.append(("runs", f"{len(info.run_losses)}, losses {losses}"))
+        what = "losses" if info.extra_weight in _ONE_LOSS else "weighted losses"
+        losses = ", ".join(cost_text(loss, info.price) for loss in info.run_losses)
+        rows.append(("runs", f"{len(info.run_losses)}, {what} {losses}"))
     if info.stages:
-        rows.append(("cost by stage", _stages(info.stages)))
+        what = "" if info.extra_weight in _ONE_LOSS else "weighted "
+        rows.append((f"{what}cost by stage", _stages(info)))
     if info.seconds is not None:
         rows.append(("seconds", times(info.seconds).removesuffix(" s")))
     said = _chosen_components(info) + _unused_components(info) + _proof(info)
     return info.data.words.spoken(figures(rows) + said)
 
 
-def _stages(stages: Sequence[StageCost]) -> str:
-    """Say what the factors cost after each stage, and by how much that differs from before."""
-    costs = [stage.cost for stage in stages]
+def _stages(info: ModelInfo) -> str:
+    """Say what the factors cost after each stage, and by how much that differs from before.
+
+    A stage that follows the rates has another weight than those before it, which no difference
+    would be one of the factors.
+    """
+    costs = [stage.cost for stage in info.stages]
     changes = [0, *(after - before for before, after in pairwise(costs))]
-    return ", ".join(
-        f"{stage.stage} {number(stage.cost)}" + (f" ({_signed(change)})" if change else "")
-        for stage, change in zip(stages, changes, strict=True)
-    )
-
-
-def _signed(change: int) -> str:
-    return ("−" if change < 0 else "+") + number(abs(change))
+    told = []
+    for stage, change in zip(info.stages, changes, strict=True):
+        text = f"{stage.stage} {cost_text(stage.cost, info.price)}"
+        if stage.stage == RATES:
+            text += " (at their last weight)"
+        elif change:
+            sign = "−" if change < 0 else "+"
+            text += f" ({sign}{cost_text(abs(change), info.price)})"
+        told.append(text)
+    return ", ".join(told)
 
 
 def _chosen_components(info: ModelInfo) -> str:

@@ -49,10 +49,11 @@ from elbmf.io.text.lines import (
     check_encoding,
     is_number,
     is_text,
+    parse_cell,
     quoted,
     utf8_stream,
 )
-from elbmf.io.text.numerals import Numerals, check_marks
+from elbmf.io.text.numerals import CellError, Numerals, check_marks
 
 __all__ = [
     "CSV",
@@ -68,6 +69,12 @@ __all__ = [
 ]
 
 _LAYOUTS = ("wide", "pairs")
+
+# So many columns of words are named at once.
+_MOST_WORDED = 5
+
+# The title above the names of rows, unless a column is called so.
+_CORNER = "row"
 _AUTO = "auto"
 
 
@@ -306,6 +313,9 @@ class WideReader:
         cells_below = {cell for record in sample[1:] for cell in record.fields[int(row_names) :]}
         self._only_words = any(map(is_text, cells_below)) and not any(map(is_number, cells_below))
         self._first_titles = first
+        # For advice: the first lines of data, and what is left out already.
+        self._sample, self._numerals = sample[int(header) :], numerals
+        self._dropped = [drop] if isinstance(drop, str) else list(drop or ())
         # Where in a line the cells are, and of these those that may all be empty.
         self._at = [at + row_names for at in compress(range(count), kept)]
         self._blank_columns = [
@@ -425,14 +435,35 @@ class WideReader:
                 ".",
             )
         if is_text(text):
-            told = Setting("drop", self._titles[field - self._shift])
+            named = self._without_numbers(field)
+            what = "columns that do" if len(named) > 1 else "a column that does"
+            told = Setting("drop", ",".join([*self._dropped, *named]))
             return (
-                f"{advice} Write 1 and 0 for other words; leave out a column that does not belong, "
-                "such as a diagnosis: ",
+                f"{advice} Write 1 and 0 for other words; leave out {what} not belong, such as a "
+                "diagnosis: ",
                 told,
                 ".",
             )
         return (advice,)
+
+    def _without_numbers(self, field: int) -> list[str]:
+        """Return the titles of the column of a text, and of some more with text in the sample."""
+        others = [at for at in self._at if at != field and any(map(self._is_word, self._cells(at)))]
+        found = sorted([field, *others[: _MOST_WORDED - 1]])
+        titles = [self._titles[at - self._shift] for at in found]
+        # A comma parts names.
+        plain = not any("," in title for title in titles)
+        return titles if plain else [self._titles[field - self._shift]]
+
+    def _cells(self, at: int) -> Iterator[str]:
+        return (each.fields[at] for each in self._sample if at < len(each.fields))
+
+    def _is_word(self, cell: str) -> bool:
+        try:
+            parse_cell(cell, self._numerals)
+        except CellError:
+            return is_text(cell)
+        return False
 
 
 def _compact(builder: CsrBuilder) -> sparse.csr_array:
@@ -451,7 +482,8 @@ def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
     names = None if table.row_names is None else quoted(table.row_names, delimiter)
     if table.column_names is not None:
         fields = quoted(table.column_names, delimiter)
-        yield delimiter.join(fields if names is None else ['""', *fields]) + "\n"
+        corner = '""' if _CORNER in table.column_names else _CORNER
+        yield delimiter.join(fields if names is None else [corner, *fields]) + "\n"
     values = table.values
     # One row of zeros, in which the cells that are not zero are set and then reset.
     cells = ["0"] * columns

@@ -33,6 +33,7 @@ __all__ = [
     "axis_names",
     "inside",
     "mark",
+    "obs_titles",
     "opened",
     "read_h5ad",
     "read_obs",
@@ -217,6 +218,17 @@ def read_obs(path: Path) -> tuple[list[str], dict[str, list[str]]]:
             for title, values in found.items()
             if values is not None and len(values) == len(names)
         }
+
+
+def obs_titles(path: Path) -> list[str]:
+    """Return the titles of all columns that observations of a h5ad file have, of whatever kind."""
+    with opened(path) as file:
+        frame: Any = inside(file, "obs") if "obs" in file else None
+        if frame is None:
+            return []
+        if hasattr(frame, "keys"):
+            return _listed(frame)
+        return [title for title in frame.dtype.names or () if title not in _INDEX]
 
 
 def _own_names(path: Path, file: Any, frame: Any) -> list[str] | None:
