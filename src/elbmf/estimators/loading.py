@@ -100,6 +100,8 @@ def _read(source: Any, key: str) -> tuple[SavedModel, str]:
             "from the whole; or take the factors alone, elbmf.io.model_in(adata), or factorize the "
             "selection."
         )
+    # Where its file is was seen from a folder that the AnnData does not know.
+    saved.info.data = replace(saved.info.data, path=None)
     return saved, f"The AnnData, {key}"
 
 

@@ -431,7 +431,8 @@ default="mdl"
         for at in range(first, min(first + _MOST_SHOWN, len(ranks))):
             line = [number(int(ranks[at])), number(self.table_["loss"][at])]
             line.append(share(float(self.table_["relative_loss"][at])))
-            line += [f"{self.table_[name][at]:,.4g}" for name in told]
+            values = [float(self.table_[name][at]) for name in told]
+            line += ["" if np.isnan(value) else f"{value:,.4g}" for value in values]
             chooses = [name for name, rank in self.choices_.items() if rank == ranks[at]]
             line.append(", ".join(chooses))
             lines.append([f"<b>{each}</b>" for each in line] if at == chosen else line)

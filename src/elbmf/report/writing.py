@@ -40,7 +40,7 @@ def write_report(
         The file, which is replaced as a whole or not touched at all.
     model : SavedModel, BooleanFactorizer or RankSearch
         As `elbmf.io.load_model` returns it, or a fitted estimator.
-    A : array-like, sparse matrix, data frame, BooleanMatrix or LabelledMatrix, optional
+    A : array-like, sparse matrix, data frame, AnnData, BooleanMatrix or LabelledMatrix, optional
         What it was fitted to. Without it, the page shows the components, but not where they err.
         The names of a data frame are shown; where the model has names, too, rows and columns may
         come in any order.
