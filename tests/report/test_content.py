@@ -467,7 +467,8 @@ def test_labels_and_what_components_are_rich_in():
     known = sum(map(bool, labels))
     p = stats.hypergeom.sf(size - 1, known, size, size)
     assert (first["name"], first["size"], first["overlap"]) == ("north", size, size)
-    assert first["fold"] == pytest.approx(known / size, abs=1e-3)
+    assert first["fold"] == pytest.approx(known / size, rel=0.005)
+    assert first["fold"] == float(f"{first['fold']:.3g}")
     assert first["log10_p"] == pytest.approx(np.log10(6 * p), abs=1e-3)
     assert first["nmi"] == pytest.approx(1)
 

@@ -415,11 +415,11 @@ def labels_of(
     result: str,  # What the user calls it
     path: str,
     console: Console,
-) -> list[str | None]:
-    """Return the label of each row or column of the model, from the first column of groups."""
+) -> tuple[str, list[str | None]]:
+    """Return the title of the first column of groups, and what it says of each row or column."""
     labellings = read_labels(path)
     title = _first_groups(labellings, path, console)
-    return _labels_in(labellings, title, what, model, result, path, console)
+    return title, _labels_in(labellings, title, what, model, result, path, console)
 
 
 def _first_groups(labellings: dict[str, dict[str, str]], path: str | Path, console: Console) -> str:

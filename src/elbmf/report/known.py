@@ -142,7 +142,7 @@ def _told(found: ComponentLabels, component: int, position: int) -> Told | None:
         component_rows=int(found.component_sizes[component]),
         share_inside=round(float(found.share_inside[at]), 6),
         share_outside=round(float(found.share_outside[at]), 6),
-        fold=round(float(found.fold[at]), 3),
+        fold=_fold(found.fold[at]),
         log10_p=_log10(found.log10_adjusted_p[at]),
     )
 
@@ -169,13 +169,18 @@ def rich_in_labels(compared: _Compared, limits: Limits) -> dict[int, list[Enrich
                 name=shortened(str(found.classes[at]), limits.name),
                 size=int(found.class_sizes[at]),
                 overlap=int(found.overlap[component, at]),
-                fold=round(float(found.fold[component, at]), 3),
+                fold=_fold(found.fold[component, at]),
                 log10_p=_log10(log_p[at]),
                 nmi=round(float(found.nmi[component, at]), 4),
             )
             for at in order[: limits.enriched].tolist()
         ]
     return rich
+
+
+def _fold(value: float) -> float:
+    """Return a ratio with three digits that matter: more would not be so of other rows."""
+    return float(f"{value:.3g}")
 
 
 def _log10(value: float) -> float:
@@ -207,7 +212,7 @@ def listed_sets(found: Iterable[Enrichment], limits: Limits) -> dict[int, list[E
                 name=shortened(each.set, limits.name),
                 size=each.set_size,
                 overlap=each.overlap,
-                fold=round(each.fold_enrichment, 3),
+                fold=_fold(each.fold_enrichment),
                 log10_p=_log10(each.log10_adjusted_p),
                 members=[shortened(name, limits.name) for name in each.genes[: limits.members]],
             )

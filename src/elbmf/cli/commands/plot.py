@@ -115,9 +115,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         "size": args.size,
     }
     if args.column_labels is not None:
-        given["column_labels"] = labels_of(
-            "columns", model, args.result, args.column_labels, console
-        )
+        named = labels_of("columns", model, args.result, args.column_labels, console)
+        given["column_labels"] = NamedLabels(named[1], named[0])
     if args.sets is not None:
         given["sets"] = read_gmt(args.sets)
     if args.size and figure.panels:
