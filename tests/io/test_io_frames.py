@@ -1,7 +1,6 @@
 """Data frames are read as files are, and what cannot be read is named."""
 
 import datetime
-
 from pathlib import Path
 
 import numpy as np
@@ -191,5 +190,5 @@ def test_columns_in_another_order_are_told_how_to_be_put_in_order():
         np.testing.assert_array_equal(
             model.transform(other[model.feature_names_in_]), model.membership_
         )
-    with pytest.raises(ValueError, match="missing:\n- vpn\n$"):
+    with pytest.raises(ValueError, match=r"missing:\n- vpn\n$"):
         model.transform(people().drop(columns="vpn"))
