@@ -33,7 +33,8 @@ def components_frame(estimator: BooleanFactorizer, X: Any, missing: Any) -> Any:
     model, A = _with_data(estimator, X, missing)
     found = described(model, A)
     for one in found:
-        one["doubts"] = ", ".join(one["doubts"])
+        held = one["rows"] and one["columns"]
+        one["doubts"] = ", ".join(one["doubts"]) if held else "empty"
     return pandas.DataFrame(found).set_index("component")
 
 
