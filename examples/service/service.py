@@ -7,8 +7,8 @@ The model is a folder that `elbmf fit` or `model.save` made, of data with names 
 
 A request has rows by name, and the cells of each by the names of their columns::
 
-    POST /components    {"rows": {"Ann": {"git": 1, "staging": 1, "pager": null}}}
-    200                 {"Ann": [{"component": 2, "columns": ["git", "ci", "staging"]}]}
+    POST /components    {"rows": {"Ann": {"bread": 1, "coffee": 1, "jam": null}}}
+    200                 {"Ann": [{"component": 0, "columns": ["bread", "butter", "coffee", "jam"]}]}
 
 Cells that are not there are 0, and null stands for what is not known. What the model does not know,
 and what is neither 0 nor 1, is answered with status 422 and a message.
@@ -27,7 +27,6 @@ from pydantic import BaseModel, Field
 
 import elbmf
 from elbmf.errors import InputError
-from elbmf.io.matching import first_few, unknown_lines
 
 
 class Rows(BaseModel):
@@ -47,7 +46,10 @@ class Component(BaseModel):
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the model before the first request, and the compiled code that it takes."""
     # A request has few rows. Cores are for other requests.
-    app.state.model = elbmf.load(os.environ["ELBMF_MODEL"]).set_params(n_jobs=1)
+    folder = os.environ["ELBMF_MODEL"]
+    app.state.model = elbmf.load(folder).set_params(n_jobs=1)
+    if not hasattr(app.state.model, "feature_names_in_"):
+        raise InputError(f"{folder}: has no names of columns. Fit data that has them.")
     elbmf.warm_up(app.state.model)
     yield
 
@@ -69,9 +71,9 @@ def components(given: Rows, request: Request) -> dict[str, list[Component]]:
     place = {name: at for at, name in enumerate(columns)}
     cells = np.zeros((len(given.rows), len(columns)))
     for row, (name, values) in zip(cells, given.rows.items(), strict=True):
-        unknown = unknown_lines(list(values), columns)
+        unknown = [column for column in values if column not in place]
         if unknown:
-            names = first_few([list(values)[at] for at in unknown])
+            names = ", ".join(map(repr, unknown[:3]))
             raise InputError(f"{name!r} has columns that are unknown to the model: {names}.")
         row[[place[column] for column in values]] = [
             np.nan if value is None else value for value in values.values()

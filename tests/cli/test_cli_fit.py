@@ -144,6 +144,7 @@ def test_says_how_many_components_are_enough(elbmf: Any, k: int) -> None:
     for text in (result.out, elbmf("info", "out").out):
         assert (said in text) == (k == 4)
         assert ("components used" in text) == (k == 4)
+        assert ("\n2 empty components are not shown\n" in text) == (k == 4)
 
 
 def test_components_left_empty_in_spite_of_errors(elbmf: Any) -> None:

@@ -197,7 +197,7 @@ STAGES = {
         },
     ),
     "docs/guides/baskets.md": Stage(),
-    "docs/guides/service.md": Stage(two_groups, words={"0": "0 --effort 0"}),
+    "docs/guides/service.md": Stage(shoppers, words={"0": "0 --effort 0"}),
     "docs/guides/comparing.md": Stage(),
     "docs/index.md": Stage(noisy_and_clean, words={"20": "2"}, python={"=20": "=2"}),
     "docs/ranks.md": Stage(),

@@ -11,6 +11,7 @@ import pytest
 from pages import ROOT
 
 from elbmf import GreConD
+from elbmf.errors import InputError
 
 pytestmark = pytest.mark.docs
 
@@ -68,9 +69,9 @@ def test_rows_get_their_components_by_name(client):
     ("row", "said"),
     [
         ({"vpn": 1, "git": 1}, "'Ann' has columns that are unknown to the model: 'vpn'."),
-        ({"git": 2}, "got 2 at row 'Ann', column 'git'"),
-        ({"git": 0.5}, "got 0.5 at row 'Ann', column 'git'"),
-        ({"git": -1}, "Negative values in data"),
+        ({"git": 2}, "The cell 2 at row 'Ann', column 'git' must be 0, 1 or missing."),
+        ({"git": 0.5}, "The cell 0.5 at row 'Ann', column 'git' must be"),
+        ({"git": -1}, "The cell -1 at row 'Ann', column 'git' must be"),
         ({"git": "often"}, "valid number"),
         ([1, 0, 0, 0, 0], "dictionary"),
     ],
@@ -91,3 +92,10 @@ def test_requests_at_the_same_time_do_not_disturb_each_other(client):
         answers = list(pool.map(lambda row: ask(client, Ann=row)[1]["Ann"], rows))
     numbers = [[each["component"] for each in answer] for answer in answers]
     assert numbers == np.repeat([0, 1], [4, 3]).reshape(-1, 1).tolist() * 4
+
+
+def test_a_model_without_names_of_columns_is_refused_at_once(client, tmp_path, monkeypatch):
+    GreConD(2).fit(TABLE.to_numpy()).save(tmp_path / "nameless")
+    monkeypatch.setenv("ELBMF_MODEL", str(tmp_path / "nameless"))
+    with pytest.raises(InputError, match="has no names of columns"), type(client)(client.app):
+        pass

@@ -618,3 +618,19 @@ def test_a_schedule_of_your_own():
             3, schedule=Constant(beta=0.5), max_iter=5, refine=False, callback=look, random_state=0
         ).fit(SMALL.A)
     assert kappas == [Annealed(9).strength(8, 1.0).kappa] * 5
+
+
+@pytest.mark.filterwarnings("ignore:n_components=500 is more than")
+def test_components_beyond_what_is_needed_are_empty_and_last():
+    A = (np.random.default_rng(0).random((50, 20)) < 0.3).astype(int)
+    seen = []
+    model = ELBMF(500, random_state=0, callback=lambda report: seen.append(report.n_components))
+    model.fit(A)
+    assert {*seen} == {20}
+    assert model.reconstruction_err_ == 0
+    assert model.components_.shape == (500, 20)
+    assert model.n_components_ <= 20
+    assert model.components_.any(axis=1)[: model.n_components_].all()
+    frame = model.components_frame()
+    assert set(frame["doubts"][model.n_components_ :]) == {"empty"}
+    assert "empty" not in set(frame["doubts"][: model.n_components_])

@@ -1,6 +1,7 @@
 """Data frames are read as files are, and what cannot be read is named."""
 
 import datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -149,3 +150,45 @@ def test_decimal_commas_in_a_frame_are_told_of():
     frame = pd.DataFrame({"gene": [1, 0], "size": ["7,5", "1"]}, index=["a", "b"])
     with pytest.raises(InputError, match=r"'7,5', a number with marks.*elbmf\.io\.read.*'size'"):
         from_frame(frame)
+
+
+def test_y_and_n_are_yes_and_no_where_a_column_has_nothing_else():
+    frame = pd.DataFrame({"a": ["Y", "n", None], "b": ["J", pd.NA, "N"], "c": [1, 0, 1]})
+    read = from_frame(frame).values.toarray()
+    np.testing.assert_array_equal(read, [[1, 1, 1], [0, np.nan, 0], [np.nan, 0, 1]])
+    # Beside others it may be a base of a genome, or a cell that nobody could read.
+    with pytest.raises(InputError, match=r"'N'.*col\.map"):
+        from_frame(pd.DataFrame({"a": ["A", "C"], "b": ["1", "N"]}).drop(columns="a"))
+
+
+@pytest.mark.parametrize(
+    ("X", "said"),
+    [
+        ("data.csv", r"elbmf\.io\.read"),
+        (Path("data.csv"), r"elbmf\.io\.read"),
+        (people().iloc[0], r"X\.iloc\[\[0\]\]"),
+        (people().iloc[:0], "0 rows"),
+        (pd.DataFrame(), "0 columns"),
+        ([{"vpn": 1}], r"pandas\.DataFrame\(rows\)"),
+        ([["milk", "bread"], ["tea"]], "MultiLabelBinarizer"),
+    ],
+)
+def test_what_is_no_table_is_told_how_to_become_one(X, said):
+    model = ELBMF(1, max_iter=5, effort=0, random_state=0).fit(people())
+    for use in (model.fit, model.transform):
+        with pytest.raises(InputError, match=said):
+            use(X)
+
+
+def test_columns_in_another_order_are_told_how_to_be_put_in_order():
+    model = ELBMF(1, max_iter=5, effort=0, random_state=0).fit(people())
+    said = r"must be in the same order[^$]*Use X\[model\.feature_names_in_\]\.$"
+    for types in ({}, {"vpn": "Int64"}):
+        other = people().astype(types)[people().columns[::-1]]
+        with pytest.raises(InputError, match=said):
+            model.transform(other)
+        np.testing.assert_array_equal(
+            model.transform(other[model.feature_names_in_]), model.membership_
+        )
+    with pytest.raises(ValueError, match=r"missing:\n- vpn\n$"):
+        model.transform(people().drop(columns="vpn"))

@@ -38,7 +38,7 @@ from elbmf.estimators.shown import ShowsFound
 from elbmf.estimators.warning import warn_caller
 from elbmf.io.annotated import layers_of, named_values
 from elbmf.io.formats.matrix_folder import FolderTable
-from elbmf.io.frames import dropping, is_frame, plain_cells, with_numbers
+from elbmf.io.frames import dropping, is_frame, plain_cells, require_table, with_numbers
 from elbmf.io.matching import in_order, line_order, told_repeated
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.table import NamedValues, is_annotated, names_of
@@ -657,6 +657,7 @@ class BooleanFactorizer(
     def _read(self, X: Any, missing: Any, reset: bool) -> BooleanMatrix:
         """Validate input: shape and names as scikit-learn wants them, values as we do."""
         given = X
+        require_table(X)
         X = named_values(X, getattr(self, "layer_", None) if is_annotated(X) else None)
         if not reset and (isinstance(X, NamedValues) or isinstance(given, FolderTable)):
             X, missing = self._with_own_columns(given, X, missing)
@@ -752,12 +753,24 @@ class BooleanFactorizer(
         row. Where that would find nothing, the names and types are compared all at once.
         """
         cells = plain_cells(X)
-        if cells is None:
-            return validate_data(self, X, reset=reset, **rules)
         known = getattr(self, "feature_names_in_", None)
+        try:
+            if cells is None:
+                return validate_data(self, X, reset=reset, **rules)
+            self._check_names(X, reset, known)
+        except ValueError as error:
+            ours = not reset and known is not None and {*known} <= {*X.columns}
+            if not ours or "feature names" not in str(error):
+                raise
+            names = "model.feature_names_in_"
+            names = f"list({names})" if hasattr(X, "with_columns") else names
+            raise InputError(f"{error}\nUse X[{names}].") from None
+        return check_array(cells, estimator=self, input_name="X", **rules)
+
+    def _check_names(self, X: Any, reset: bool, known: Any) -> None:
+        """Let scikit-learn compare the names of columns, unless they are the same."""
         if reset or known is None or not np.array_equal(known, np.asarray(X.columns, dtype=object)):
             validate_data(self, X, reset=reset, skip_check_array=True)
-        return check_array(cells, estimator=self, input_name="X", **rules)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

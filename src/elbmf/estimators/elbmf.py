@@ -277,6 +277,12 @@ class ELBMF(
         self.__dict__.pop("n_changes_", None)
         if self._has_rates and not hasattr(self, "extra_weight_"):
             return fit_with_rates(self, A, generator)
+        most = min(A.shape)
+        free = isinstance(self.init, str) and self.previous is None and not self._is_constrained
+        if self._rank > most and free and self.refine and A.in_one_place:
+            # No errors are left with as many components as this: more would only be searched.
+            fewer = copy.copy(self).set_params(n_components=most)
+            return _padded(fewer._factorize(A, generator), self._rank)
         find = fit_within if self._is_constrained else ELBMF._found
         find = find if self.previous is None else fit_near
         fitted = find(self, A, generator)
@@ -441,8 +447,14 @@ class ELBMF(
         self.extra_weight_, self.lower_bound_ = self._weight_of_extra(), fitted.bound
         if not self.refine or not A.in_one_place:
             return fitted
-        saved = partial(savings, in_order=stays, two_rates=self._has_rates)
-        order, self.bits_saved_ = saved(A, fitted.U, fitted.V, self._threads)
+
+        def ordered(U: Bools, V: Bools, *, stays: bool) -> tuple[Any, Any]:
+            order, bits = savings(A, U, V, self._threads, in_order=stays, two_rates=self._has_rates)
+            # However little others save, an empty one comes after them; what these save stays.
+            last: Any = slice(None) if stays else _held_first(U[:, order], V[order])
+            return order[last], bits[last]
+
+        order, self.bits_saved_ = ordered(fitted.U, fitted.V, stays=stays)
         fitted = self._in_order(A, fitted, order)
         if not may_change:
             return fitted
@@ -456,7 +468,7 @@ class ELBMF(
                 settled = factors.to_arrays()
                 if all(map(np.array_equal, settled, (fitted.U, fitted.V))):
                     break
-                order, bits = saved(A, *settled, self._threads, in_order=left == 1)
+                order, bits = ordered(*settled, stays=left == 1)
                 if self.n_components == "auto" and bits.min() <= 0 < self.bits_saved_.min():
                     return fitted  # A number of components is not chosen for some that save none.
                 (fitted.U, fitted.V), self.bits_saved_ = settled, bits
@@ -584,6 +596,18 @@ class ELBMF(
             return TUNING.effort_on_sample * whole
 
         return Review(self._rank, relax, work, self._weights(shape), self._threads)
+
+
+def _held_first(U: Bools, V: Bools) -> NDArray[np.intp]:
+    """Return an order that puts empty components last, and leaves the others as they are."""
+    return np.argsort(~(U.any(axis=0) & V.any(axis=1)), kind="stable")
+
+
+def _padded(fitted: FittedFactors, rank: int) -> FittedFactors:
+    """Return a fit with empty components behind its own."""
+    more = (0, rank - len(fitted.V))
+    fitted.U, fitted.V = np.pad(fitted.U, ((0, 0), more)), np.pad(fitted.V, (more, (0, 0)))
+    return fitted
 
 
 def _best(runs: list[FittedFactors]) -> FittedFactors:

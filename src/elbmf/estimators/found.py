@@ -43,7 +43,8 @@ def frame_of(model: SavedModel, A: BooleanMatrix | None = None) -> Any:
     pandas = optional_module("pandas", extra="pandas", purpose="making data frames")
     found = described(model, A)
     for one in found:
-        one["doubts"] = ", ".join(one["doubts"])
+        held = one["rows"] and one["columns"]
+        one["doubts"] = ", ".join(one["doubts"]) if held else "empty"
     return pandas.DataFrame(found).set_index("component")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from numbers import Real
@@ -14,11 +15,19 @@ from scipy import sparse
 
 from elbmf.errors import InputError, Line, Setting
 from elbmf.io.table import LabelledMatrix, names_of
-from elbmf.io.text.lines import CellError, parse_cell, shown
+from elbmf.io.text.lines import CellError, letters_in, parse_cell, shown
 from elbmf.io.text.numerals import looks_numeric
 from elbmf.utils.extras import optional_module
 
-__all__ = ["dropping", "from_frame", "is_frame", "plain_cells", "to_frame", "with_numbers"]
+__all__ = [
+    "dropping",
+    "from_frame",
+    "is_frame",
+    "plain_cells",
+    "require_table",
+    "to_frame",
+    "with_numbers",
+]
 
 _MOST_NAMED = 3
 
@@ -28,11 +37,43 @@ def is_frame(data: Any) -> bool:
     return hasattr(data, "columns") and hasattr(data, "dtypes") and hasattr(data, "to_numpy")
 
 
+def require_table(data: Any) -> None:
+    """Raise where something is no table, but known well enough to say how to make one of it."""
+    said = _no_table(data)
+    if said:
+        raise InputError(f"Expected a table of rows and columns; got {said}")
+
+
+def _no_table(data: Any) -> str:
+    """Say what something is that is no table, and what to do; nothing of anything else."""
+    if isinstance(data, str | os.PathLike):
+        return f"the path {os.fspath(data)!r}. Read it with elbmf.io.read(path)."
+    kind = type(data).__name__
+    if kind == "LazyFrame":
+        return "a LazyFrame, which has no cells yet. Pass X.collect()."
+    if kind == "Series" and hasattr(data, "to_numpy"):
+        how = "X.iloc[[0]]" if hasattr(data, "iloc") else "X[:1]"
+        return f"a Series. A single row of a data frame stays one with {how}."
+    if is_frame(data) and 0 in data.shape:
+        return f"a data frame of {data.shape[0]} rows (0 samples) and {data.shape[1]} columns."
+    first = data[0] if isinstance(data, list | tuple) and data else None
+    if isinstance(first, dict):
+        return "a list of dicts. Make a data frame of it: pandas.DataFrame(rows)."
+    if isinstance(first, list | tuple | set | frozenset) and any(
+        isinstance(each, str) for each in first
+    ):
+        return (
+            "lists of words. Make a column of each word: "
+            "sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True).fit_transform(rows)."
+        )
+    return ""
+
+
 def with_numbers(frame: Any) -> Any:
     """Return a data frame with numbers in place of text, if it has any; else the frame itself.
 
     Text is read as in files: yes and true are 1, no and false are 0, and what is empty or NA is
-    missing.
+    missing. So are Y (or J) and N in a column that has nothing else.
 
     Raises
     ------
@@ -69,7 +110,7 @@ def with_numbers(frame: Any) -> Any:
             "Expected cells that are 0 or 1, true or false, yes or no, or numbers; got ",
             *first,
             f". Leave columns out that do not belong: {names}{more}. Of those that do, make 0/1 "
-            "columns first, e.g. with pandas.get_dummies.",
+            "columns first: col.map({'A': 1, 'B': 0}), where missing cells stay missing.",
         )
     return _replaced(frame, read) if read else frame
 
@@ -164,7 +205,7 @@ def _has_numbers(dtype: Any) -> bool:
 def _numbers_in(column: Any) -> list[float]:
     """Return the numbers in a column; each of its values is looked at once."""
     cells = column.to_list()
-    known: dict[Hashable, float] = {}
+    known: dict[Hashable, float] = letters_in(cells)
     for row, cell in enumerate(cells):
         try:
             if cell not in known:

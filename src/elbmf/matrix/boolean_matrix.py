@@ -337,7 +337,7 @@ def _require_numbers(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "biuf":
         raise InputError(
             f"Expected numbers or Booleans; got entries of type {dtype}. "
-            "Encode them as 0/1 columns first, e.g. with pandas.get_dummies."
+            "Make 0/1 columns of them first, such as col.map({'A': 1, 'B': 0}) in a data frame."
         )
 
 

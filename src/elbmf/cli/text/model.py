@@ -116,7 +116,12 @@ def components_table(
     words: Vocabulary,
     most: int | None = _MOST_COMPONENTS,
 ) -> str:
-    """Lay out components; with what they save, the first are those that save most."""
+    """Lay out components; with what they save, the first are those that save most.
+
+    Those that are empty are only counted.
+    """
+    held = [each for each in described if each["columns"] and each.get("rows", 1)]
+    empty, described = len(described) - len(held), held or described[:1]
     layout = {
         "component": "component",
         "rows": "rows",
@@ -148,6 +153,9 @@ def components_table(
     text = table(titles, rows, left=range(len(shown), len(headers)))
     if len(described) > len(rows):
         text += words.spoken(f"\n… and {len(described) - len(rows)} more components")
+    if empty and held:
+        noun = "component is" if empty == 1 else "components are"
+        text += words.spoken(f"\n{number(empty)} empty {noun} not shown")
     return text
 
 

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,7 @@ __all__ = [
     "is_missing",
     "is_number",
     "is_text",
+    "letters_in",
     "parse_cell",
     "quoted",
     "shown",
@@ -40,6 +41,7 @@ _SHOWN_BEFORE = 20
 # As spreadsheets write them in English, German and French.
 _BOOLEANS = dict.fromkeys(("true", "yes", "wahr", "ja", "vrai", "oui"), 1.0)
 _BOOLEANS |= dict.fromkeys(("false", "no", "falsch", "nein", "faux", "non"), 0.0)
+_LETTERS = {"y": 1.0, "j": 1.0, "n": 0.0}
 _MISSING = {"", "na", "nan", "null", "?"}
 # With some a missing value, with others a plain no, so neither is guessed.
 _UNCLEAR = {"n/a", "#n/a", "none", "nil", ".", "-"}
@@ -99,6 +101,21 @@ def parse_cell(cell: str, numerals: Numerals | None = None) -> float:
     if value is None:
         raise CellError(f"the cell is {shown(cell)}, which is not a finite number")
     return value
+
+
+def letters_in(cells: Iterable[Any]) -> dict[Hashable, float]:
+    """Return what Y, J and N say in a column that has nothing else beside missing cells.
+
+    Elsewhere they may say anything, such as a base of a genome, and nothing is returned.
+    """
+    known: dict[Hashable, float] = {}
+    for cell in cells:
+        text = "" if cell is None or str(cell) == "<NA>" else str(cell)
+        if text.strip().lower() in _LETTERS:
+            known[cell] = _LETTERS[text.strip().lower()]
+        elif not is_missing(text):
+            return {}
+    return known
 
 
 def finite_number(text: str) -> float | None:
