@@ -54,7 +54,9 @@ def test_a_cell(elbmf: Any, roles: str) -> None:
 
 def test_without_data_and_what_is_not_there(elbmf: Any, roles: str) -> None:
     elbmf("explain", roles, "--row", "eve").assert_error("no user 'eve'", "'ann', 'bob', 'cyd'")
-    elbmf("explain", roles, "--row", "ann", "--column", "7").assert_error("no permission '7'", "'read'")
+    elbmf("explain", roles, "--row", "ann", "--column", "7").assert_error(
+        "no permission '7'", "'read'"
+    )
     Path("rights.csv").unlink()
     run = elbmf("explain", roles, "--row", "ann")
     assert "no longer there" in run.err
