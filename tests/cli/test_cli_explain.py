@@ -42,19 +42,21 @@ def test_a_row(elbmf: Any, roles: str) -> None:
 
 def test_a_cell(elbmf: Any, roles: str) -> None:
     said = elbmf("explain", roles, "--row", "ann", "--column", "write")
-    assert said.out.startswith("ann × write is a one, and 1 role covers it.")
+    assert said.out.startswith("ann × write has the permission, and 1 role gives it.")
     assert said.out.splitlines()[-1].split()[-2:] == ["ann,", "bob"]
     said = elbmf("explain", roles, "--row", "bob", "--column", "pay")
     where = "The user is in role 0, without that permission."
-    assert said.out == f"bob × pay is a one, and no role covers it. {where}\n"
+    assert said.out == f"bob × pay has the permission, and no role gives it. {where}\n"
     found = elbmf("explain", roles, "--row", "ann", "--column", "audit", "--json").json
     assert (found["result"], found["value"], found["components_of_row"]) == ("roles", False, [0, 1])
     assert [each["row_names"] for each in found["components"]] == [["ann"]]
 
 
 def test_without_data_and_what_is_not_there(elbmf: Any, roles: str) -> None:
-    elbmf("explain", roles, "--row", "eve").assert_error("no row 'eve'", "'ann', 'bob', 'cyd'")
-    elbmf("explain", roles, "--row", "ann", "--column", "7").assert_error("no column '7'", "'read'")
+    elbmf("explain", roles, "--row", "eve").assert_error("no user 'eve'", "'ann', 'bob', 'cyd'")
+    elbmf("explain", roles, "--row", "ann", "--column", "7").assert_error(
+        "no permission '7'", "'read'"
+    )
     Path("rights.csv").unlink()
     run = elbmf("explain", roles, "--row", "ann")
     assert "no longer there" in run.err
@@ -110,6 +112,14 @@ def test_rows_of_the_same_name(elbmf: Any) -> None:
     both = elbmf("explain", "m", "--row", "ann", "--column", "pay", "--json").json
     assert (both["value"], both["place"]) == (False, 0)
     assert [(each["value"], each["place"]) for each in both["others"]] == [(True, 2)]
+
+
+def test_errors_are_in_the_words_of_the_field(elbmf: Any, roles: str) -> None:
+    elbmf("explain", roles, "--row", "row").assert_error(
+        "there is no user 'row'; users are called 'ann', 'bob', 'cyd'."
+    )
+    lacks = elbmf("explain", roles, "--row", "cyd", "--column", "pay").out
+    assert lacks.startswith("cyd × pay does not have the permission, and no role gives it.")
 
 
 def test_names_with_commas_and_names_that_are_not_there(elbmf: Any) -> None:

@@ -8,18 +8,6 @@ _SHELVES = {
     "heist": "Heat Rififi Ronin Drive Thief Topkapi",
     "musical": "Cabaret Chicago Evita Hair Annie Fame",
 }
-_ROLES = {
-    "staff": "mail wiki printer",
-    "engineer": "git-read git-write ci",
-    "finance": "ledger invoices payroll-read",
-    "admin": "git-read users backup ci",
-}
-_PEOPLE = {
-    "engineer": (12, "staff engineer"),
-    "accountant": (6, "staff finance"),
-    "admin": (3, "staff engineer admin"),
-    "assistant": (5, "staff"),
-}
 
 
 def ratings(stack):
@@ -39,22 +27,7 @@ def ratings(stack):
 
 
 def permissions(stack):
-    """Write who may do what in a company of 26, with exceptions."""
-    given = {}
-    for title, (count, roles) in _PEOPLE.items():
-        for number in range(1, count + 1):
-            rights = {right for role in roles.split() for right in _ROLES[role].split()}
-            given[f"{title}{number}"] = rights
-    given["engineer3"] |= {"ledger"}
-    given["engineer7"] -= {"ci"}
-    given["engineer9"] -= {"git-write"}
-    given["accountant4"] -= {"wiki"}
-    given["assistant2"] |= {"payroll-read"}
-    rights = sorted({right for role in _ROLES.values() for right in role.split()})
-    lines = [",".join(["person", *rights])]
-    for person, own in given.items():
-        lines.append(",".join([person, *(str(int(right in own)) for right in rights)]))
-    Path("permissions.csv").write_text("\n".join(lines) + "\n")
+    """Write what is known beside the table that the page itself makes."""
     Path("importance.csv").write_text("permission,weight\nbackup,5\nusers,5\n")
     engineer = "ci,git-read,git-write,mail,printer,wiki"
     Path("existing.csv").write_text(f"role,{engineer}\nengineer{',1' * 6}\n")

@@ -294,3 +294,16 @@ class TestTitlesOfPairs:
         words = self.path(tmp_path, text.replace("n;", "x;").replace("7", "a").replace("0", "b"))
         with pytest.raises(FileFormatError, match=r"layout='pairs' columns='wer,was'"):
             read(words)
+
+
+def test_marks_are_ones_and_empty_cells_beside_them_zeros(tmp_path):
+    text = "who,a,b,c\nann,x,,\nbob,,X,\ncyd,,,\n"
+    table = read_text(tmp_path, text, marks="x")
+    assert dense(table).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert table.n_missing == 0
+    with pytest.raises(FileFormatError, match=r"an empty cell a 0, pass marks='x'"):
+        read_text(tmp_path, text)
+    with pytest.raises(FileFormatError, match="the cell is 'NA'"):
+        read_text(tmp_path, text.replace("X", "NA"), marks="x")
+    with pytest.raises(FileFormatError, match="the cell is 'y'"):
+        read_text(tmp_path, text.replace("X", "y"), marks="x,v")

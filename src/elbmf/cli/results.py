@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 # Reader options that say which matrix of a file is meant, which way round, and what its lines are.
-_TURNS = ("transpose", "layer", "genome", "names", "all_features", "layout", "header")
+_TURNS = ("transpose", "layer", "genome", "names", "all_features", "layout", "header", "marks")
 
 # Formats that have nothing but ones.
 _LISTS = ("fimi", "rmp")

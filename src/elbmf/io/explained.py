@@ -129,15 +129,16 @@ def _places(name: str, known: Sequence[str], noun: str, named: bool) -> list[int
     found = [at for at, each in enumerate(known) if each == name]
     if found:
         return found
-    nearest = nearest_names(name, known) if named else []
-    what = (
-        f"the nearest are {first_few(nearest)}"
-        if nearest
-        else f"{noun}s are called {first_few(known)}"
-        if named
-        else (f"{noun}s have no names, so they are told by numbers from 0 to {len(known) - 1}")
-    )
-    raise InputError(f"there is no {noun} {name!r}; {what}.")
+    # Every other part is names, for those who say the others in the words of a field.
+    told = f"there is no {noun} ", repr(name)
+    if not named:
+        last = len(known) - 1
+        raise InputError(
+            *told, f"; {noun}s have no names, so they are told by numbers from 0 to {last}."
+        )
+    nearest = nearest_names(name, known)
+    which = "the nearest are" if nearest else f"{noun}s are called"
+    raise InputError(*told, f"; {which} ", first_few(nearest or known), ".")
 
 
 def _line(A: BooleanMatrix, row: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -48,7 +48,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     try:
         said = explain(subject.model, args.row, args.column, subject.A)
     except InputError as error:
-        raise InputError(f"{args.result}: ", *error.parts) from None
+        # Every other part is names.
+        told = (
+            str(part) if at % 2 else model.info.data.words.spoken(str(part))
+            for at, part in enumerate(error.parts)
+        )
+        raise InputError(f"{args.result}: ", *told) from None
     if args.json:
         console.result_json({"result": args.result, **said})
     else:
@@ -96,9 +101,12 @@ def _row_text(said: dict[str, Any], spoken: _Spoken) -> str:
 def _cell_text(said: dict[str, Any], spoken: _Spoken) -> str:
     value = {True: "a one", False: "a zero", None: "missing, or not known"}[said["value"]]
     covering = said["components"]
-    head = f"{said['row']} × {said['column']} " + spoken(f"is {value}, and ")
+    # As a phrase that some fields say otherwise; the names are that pair.
+    value = spoken(f"pair is {value}").removeprefix("pair ")
+    head = f"{said['row']} × {said['column']} {value}, and "
     if covering:
-        by = spoken(f"{counted(len(covering), 'component')} cover{'s' * (len(covering) == 1)} it.")
+        one = len(covering) == 1
+        by = spoken(f"{counted(len(covering), 'component')} cover{'s' * one} it.")
         return f"{head}{by}\n\n{_table(covering, 'row_names', 'row names', spoken)}"
     others = said["components_of_row"]
     whose = "The row is in no component."

@@ -89,6 +89,7 @@ def read_delimited(
     encoding: str = "auto",
     decimal: str = "auto",
     thousands: str = "auto",
+    marks: str = "",
     columns: Choice = None,
     drop: Choice = None,
 ) -> LabelledMatrix:
@@ -117,11 +118,14 @@ def read_delimited(
         The decimal mark, "." or ","; "auto" takes that which the numbers themselves tell.
     thousands : str
         The mark between thousands: ".", ",", "'", "space" or "none".
+    marks : str
+        Texts that are 1 in a wide table, in any case, with commas between, such as "x"; empty cells
+        are then 0, not missing.
     columns, drop : str or sequence of str
         Names of columns to read, or to leave out; see `elbmf.io.chosen`.
     """
     options = {"header": header, "row_names": row_names, "layout": layout, "delimiter": delimiter}
-    options |= {"encoding": encoding, "decimal": decimal, "thousands": thousands}
+    options |= {"encoding": encoding, "decimal": decimal, "thousands": thousands, "marks": marks}
     with _opened(preferred, path, **options, columns=columns, drop=drop) as (reader, blocks):
         if isinstance(reader, WideReader):
             return reader.table(blocks)
@@ -190,7 +194,7 @@ def _begin(
     """Find out how a file is laid out; gives its reader, and what is left after a header."""
     text = DelimitedText(path, preferred, options["encoding"])
     line, block = find_delimiter(text, line, block, options["delimiter"])
-    numerals = Numerals(text.delimiter, options["decimal"], options["thousands"])
+    numerals = Numerals(text.delimiter, options["decimal"], options["thousands"], options["marks"])
     layout = options["layout"]
     sample = first_records(text, block)
     header, row_names = options["header"], options["row_names"]
@@ -316,6 +320,10 @@ class WideReader:
         # For advice: the first lines of data, and what is left out already.
         self._sample, self._numerals = sample[int(header) :], numerals
         self._dropped = [drop] if isinstance(drop, str) else list(drop or ())
+        words = {cell.strip().lower() for cell in cells_below if is_text(cell)}
+        # One mark beside empty cells is how people draw who has what.
+        self._mark = min(words) if self._only_words and len(words) == 1 else None
+        self._marked = bool(numerals.ones)
         # Where in a line the cells are, and of these those that may all be empty.
         self._at = [at + row_names for at in compress(range(count), kept)]
         self._blank_columns = [
@@ -385,6 +393,10 @@ class WideReader:
         self._fields.line = first_line
         fields = self._fields.cut(block)
         cells = fields.numbers
+        if self._marked:
+            # What says that it is missing was refused.
+            cells[np.isnan(cells)] = 0
+            self._blank_columns = []
         self._check_blanks(first_line, block, np.isnan(cells))
         if self.named_rows:
             self.row_names += [name.decode() for name in fields.texts[0]]
@@ -424,6 +436,13 @@ class WideReader:
         if is_text(text) and not self._titles:
             told = Setting("header", True)
             return (f"{advice} If the first line is a header, pass ", told, ".")
+        if self._mark is not None and text.strip().lower() == self._mark:
+            told = Setting("marks", self._mark)
+            return (
+                f"{advice} If that is a 1 and an empty cell a 0, pass ",
+                told,
+                ".",
+            )
         if is_text(text) and self._only_words:
             titles = f"{self._first_titles[0]},{self._first_titles[-1]}"
             told = Setting("columns", titles)
@@ -549,6 +568,7 @@ _HELP = {
     "encoding": "encoding of text (default: found out, mostly utf-8)",
     "decimal": "decimal mark of numbers, . or , (default: found out)",
     "thousands": "mark between thousands: . , ' space or none (default: found out)",
+    "marks": "what is a 1 in a table where empty cells are 0, such as x",
 }
 
 CSV = Format(

@@ -43,6 +43,7 @@ def read_excel(
     layout: str = "wide",
     decimal: str = "auto",
     thousands: str = "auto",
+    marks: str = "",
     sheet: str | None = None,
     columns: Choice = None,
     drop: Choice = None,
@@ -59,6 +60,8 @@ def read_excel(
         As of a csv.
     decimal, thousands : str
         Marks of numbers that are stored as text.
+    marks : str
+        As of a csv.
     sheet : str, optional
         Its name; by default the only one that has anything in it.
     columns, drop : str or sequence of str
@@ -75,6 +78,7 @@ def read_excel(
         delimiter=_DELIMITER,
         encoding="utf-8",
         decimal=".",
+        marks=marks,
         columns=columns,
         drop=drop,
     )
@@ -299,6 +303,7 @@ EXCEL = Format(
         "layout": "wide (a table) or pairs (a row and a column per line)",
         "decimal": "decimal mark of numbers, . or , (default: found out)",
         "thousands": "mark between thousands: . , ' space or none (default: found out)",
+        "marks": "what is a 1 in a table where empty cells are 0, such as x",
         "sheet": "sheet of a workbook (default: the only one that is not empty)",
         "columns": "names of columns to read, all others being left out",
         "drop": "names of columns to leave out",

@@ -89,6 +89,14 @@ def parse_cell(cell: str, numerals: Numerals | None = None) -> float:
     Without numerals, numbers are written as in Python.
     """
     text = cell.strip()
+    if (
+        numerals is not None
+        and numerals.ones
+        and (is_missing(text) or text.lower() in numerals.ones)
+    ):
+        if text and text.lower() not in numerals.ones:
+            raise CellError(f"the cell is {shown(cell)}, where marks leave only empty cells")
+        return float(bool(text))
     if text.lower() in _BOOLEANS:
         return _BOOLEANS[text.lower()]
     if is_missing(text):

@@ -107,9 +107,14 @@ class Numerals:
         What separates fields.
     decimal, thousands : str
         Marks, or "auto".
+    ones : str
+        Texts that are 1 where empty cells are 0, with commas between, such as ``"x"``.
     """
 
-    def __init__(self, delimiter: str, decimal: str = _AUTO, thousands: str = _AUTO) -> None:
+    def __init__(
+        self, delimiter: str, decimal: str = _AUTO, thousands: str = _AUTO, ones: str = ""
+    ) -> None:
+        self.ones = frozenset(filter(None, (each.strip().lower() for each in ones.split(","))))
         check_marks(decimal, thousands)
         if decimal == _AUTO and thousands in _DECIMALS:
             decimal = _DECIMALS[1 - _DECIMALS.index(thousands)]
