@@ -424,10 +424,10 @@ def _labels_in(
 ) -> list[str | None]:
     """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
-        nearest = nearest_names(column, list(labellings))
-        which = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
-        which += "" if nearest else ", ".join(map(repr, labellings))
-        raise InputError(f"{path}: there is no column {column!r}. {which}.")
+        likely = dict.fromkeys([*nearest_names(column, list(labellings)), *labellings])
+        raise InputError(
+            f"{path}: there is no column {column!r}. Choose one of {', '.join(map(repr, likely))}."
+        )
     count, known = lines_of(model, what)
     names = [str(at) for at in range(count)] if known is None else known
     by_name = labellings[column]
