@@ -137,6 +137,6 @@ def test_names_with_commas_and_names_that_are_not_there(elbmf: Any) -> None:
     elbmf(*fit, "--keep", "one.csv").assert_error("nearest are 'write'")
     Path("one.csv").write_text("writes,pay\n")
     elbmf(*fit, "--separate", "one.csv").assert_error("nearest are 'write'")
-    Path("kinds.csv").write_text("who,department\nbob,it\n")
+    Path("kinds.csv").write_text("who,floor,department\nbob,1,it\n")
     run = elbmf("labels", "m", "kinds.csv", "--column", "dept")
-    run.assert_error("there is no column 'dept'. The nearest are 'department'")
+    run.assert_error("there is no column 'dept'. Choose one of 'department', 'floor'")

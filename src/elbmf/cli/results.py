@@ -458,9 +458,8 @@ def _labels_in(
 ) -> list[str | None]:
     """Return what a column of labels says of the lines of a model."""
     if column not in labellings:
-        nearest = nearest_names(column, list(labellings))
-        choice = f"The nearest are {first_few(nearest)}" if nearest else "Choose one of "
-        choice += "" if nearest else ", ".join(map(repr, labellings))
+        likely = dict.fromkeys([*nearest_names(column, list(labellings)), *labellings])
+        choice = f"Choose one of {', '.join(map(repr, likely))}"
         if has_obs(Path(path)) and column in obs_titles(Path(path)):
             raise InputError(
                 f"{path}: the column {column!r} of obs holds numbers; labels are text, categories "
