@@ -204,7 +204,7 @@ def test_options_of_other_formats(tmp_path, known):
 
 def test_options_are_listed():
     options = {known.name: set(known.read_options) for known in FORMATS}
-    wide = {"header", "row_names", "layout", "decimal", "thousands", "columns", "drop"}
+    wide = {"header", "row_names", "layout", "decimal", "thousands", "marks", "columns", "drop"}
     assert options["csv"] == {*wide, "delimiter", "encoding"}
     assert options["excel"] == {*wide, "sheet"}
     assert options["h5ad"] == {"layer"}
