@@ -21,16 +21,18 @@ from margins import areas
 from margins import matched as paired
 
 SHAPE, TILES, K = (400, 300), 6, 9
-HEIGHT, WIDTH, NOISE = (40, 80), (30, 60), 0.1
+HEIGHT, WIDTH, NOISE, MORE_NOISE = (40, 80), (30, 60), 0.1, 0.2
 
 # Share of a tile's rows or columns that another may have.
 APART = 0.9
 
 
-def drawn(seed: int, scattered: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(
+    seed: int, scattered: bool, **noise: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a noisy matrix, and the tiles in it."""
     if not scattered:
-        tiles = make_tiles(SHAPE, TILES, height=HEIGHT, width=WIDTH, noise=NOISE, random_state=seed)
+        tiles = make_tiles(SHAPE, TILES, height=HEIGHT, width=WIDTH, random_state=seed, **noise)
         return tiles.A.toarray(), tiles.U, tiles.V
     generator = np.random.default_rng(seed)
     U, V = (np.zeros((TILES, length), dtype=bool) for length in SHAPE)
@@ -38,7 +40,7 @@ def drawn(seed: int, scattered: bool) -> tuple[np.ndarray, np.ndarray, np.ndarra
         for line in lines:
             size = generator.integers(least, most, endpoint=True)
             line[generator.choice(line.size, size, replace=False)] = True
-    A = (U.T.astype(int) @ V > 0) ^ (generator.random(SHAPE) < NOISE)
+    A = (U.T.astype(int) @ V > 0) ^ (generator.random(SHAPE) < max(noise.values()))
     return A, U.T, V
 
 
@@ -68,7 +70,7 @@ def planted(draws: range, runs: int, scattered: bool) -> None:
     print("draw apart | recurrence of the sixth and of the seventh | consensus | CPU s")
     good = agreed = covered = 0
     for seed in draws:
-        A, U, V = drawn(seed, scattered)
+        A, U, V = drawn(seed, scattered, noise=NOISE)
         began = time.process_time()
         found = stability(A, K, runs=runs, random_state=0)
         ranked = np.sort(found.recurrence_)[::-1]
@@ -98,7 +100,7 @@ def ranks(draws: range, runs: int, scattered: bool) -> None:
     print("draw apart | stability of 1 to 9 components | highest, chosen | CPU s")
     highest = chosen = 0
     for seed in draws:
-        A, U, V = drawn(seed, scattered)
+        A, U, V = drawn(seed, scattered, noise=NOISE)
         began = time.process_time()
         search = RankSearch(ELBMF(random_state=0), K, stability=runs).fit(A)
         values, choice = search.table_["stability"], search.choices_["stability"]
@@ -112,18 +114,18 @@ def ranks(draws: range, runs: int, scattered: bool) -> None:
     print(f"highest at the true number: {highest} of {len(draws)}; chosen: {chosen}", flush=True)
 
 
-def members(draws: range, runs: int) -> None:
+def members(draws: range, runs: int, scattered: bool) -> None:
     """Whether those who belong to a tile return more often than others, where a fifth is noise."""
-    print("draw | AUC of rows: mean, least | of columns: mean, least | CPU s")
+    print("draw apart | AUC of rows: mean, least | of columns: mean, least | CPU s")
     for seed in draws:
-        tiles = make_tiles(SHAPE, TILES, height=HEIGHT, width=WIDTH, flips=0.2, random_state=seed)
+        A, U, V = drawn(seed, scattered, flips=MORE_NOISE)
         began = time.process_time()
-        found = stability(tiles.A, TILES, runs=runs, random_state=0)
-        which = paired(found.reference_.components_, tiles.V)
-        rows = areas(found.row_shares_[:, which], tiles.U)
-        columns = areas(found.column_shares_[:, which], tiles.V.T)
+        found = stability(A, TILES, runs=runs, random_state=0)
+        which = paired(found.reference_.components_, V)
+        rows = areas(found.row_shares_[:, which], U)
+        columns = areas(found.column_shares_[:, which], V.T)
         print(
-            seed, f"| {np.mean(rows):.4f} {min(rows):.4f}",
+            seed, apart(U, V), f"| {np.mean(rows):.4f} {min(rows):.4f}",
             f"| {np.mean(columns):.4f} {min(columns):.4f}",
             f"| {time.process_time() - began:.0f}",
             flush=True,
@@ -132,7 +134,7 @@ def members(draws: range, runs: int) -> None:
 
 def cost(runs: int, scattered: bool) -> None:
     """How many fits one assessment is worth, by the clock and by CPU time."""
-    A, _, _ = drawn(1, scattered)
+    A, _, _ = drawn(1, scattered, noise=NOISE)
     ELBMF(K, random_state=0).fit(A)  # compiles
     times = []
     for task in (
@@ -164,4 +166,4 @@ if __name__ == "__main__":
     if given.only in (None, "ranks"):
         ranks(draws, given.runs, given.scattered)
     if given.only in (None, "members"):
-        members(draws, given.runs)
+        members(draws, given.runs, given.scattered)
