@@ -399,7 +399,7 @@ class Search:
         child = first.crossed(second, draw.random(self._k), share)
         if population.sweeps:
             sweeps = max(1, round(TUNING.sweeps_of_child * population.sweeps))
-            heat = TUNING.heat_of_child / self._k
+            heat = float(draw.choice(TUNING.heats_of_child)) / self._k
             parents = (first, second)
             return Task(child, self._seed(), 0, parents=parents, sweeps=sweeps, heat=heat)
         if population.relaxing and draw.random() >= TUNING.children_that_exchange:

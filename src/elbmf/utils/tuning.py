@@ -182,7 +182,7 @@ class Tuning:
     # that cost something, in the middle of so many; by how much colder it is at last.
     # benchmarks/never_beaten.py
     heats: tuple[float, ...] = (0.4, 0.7, 1.2)
-    heat_of_child: float = 0.28
+    heats_of_child: tuple[float, ...] = (0.14, 0.28, 0.4)
     switches_sampled: int = 256
     cooling: float = 20.0
     # Share of the search that pooling the starts may take. benchmarks/lowest.py
