@@ -177,6 +177,9 @@ class DiskFullError(OSError):
             f"{remedy}, or work in another folder.",
         )
 
+    def __str__(self) -> str:
+        return str(self.args[1])
+
 
 class DeviceMemoryError(MemoryError):
     """There is no room on a device of torch.

@@ -1,6 +1,7 @@
 """Folders and files to write to: looked at before the work, so that no work is lost."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
 from elbmf.io.records import check_records_format
+from elbmf.utils.atomic import try_writing
 
 if TYPE_CHECKING:
     from elbmf.search.margins import Margins
@@ -50,7 +52,7 @@ def check_folder(
         raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
     try:
         if folder.is_dir():
-            _try_writing(folder)
+            try_writing(folder)
             if not any(folder.iterdir()):
                 return
             if not overwrite:
@@ -61,16 +63,12 @@ def check_folder(
         above = folder.absolute().parent
         while not above.exists():
             above = above.parent
-        _try_writing(above)
+        try_writing(above)
     except OSError as error:
         raise InputError(
             f"{folder}: the folder cannot be written ({error.strerror or error}). "
             "Choose another, or change its permissions."
         ) from error
-
-
-def _try_writing(folder: Path) -> None:
-    os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=folder))
 
 
 def save(
@@ -86,11 +84,13 @@ def save(
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
         save_model(folder, model, overwrite=overwrite, tsv=tsv, margins=margins)
     except (InputError, OSError) as error:
+        above = Path(tempfile.mkdtemp(prefix="elbmf-"))
+        rescued = above / folder.absolute().name
         try:
-            rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
             save_model(rescued, model, tsv=tsv, margins=margins)
-        except (InputError, OSError):
-            raise error from None
+        except BaseException as another:
+            shutil.rmtree(above, ignore_errors=True)
+            raise (error if isinstance(another, InputError | OSError) else another) from None
         raise InputError(f"{error} The result is in {rescued} instead.") from error
 
 
