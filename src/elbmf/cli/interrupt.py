@@ -59,6 +59,11 @@ class Ending:
             # A plain write: the buffered stream may be in use by what was interrupted.
             os.write(2, f"elbmf: {said}\n".encode())
 
+    def undo(self) -> None:
+        """Remove what is half done, if a signal came."""
+        if self._number is not None:
+            remove_unfinished()
+
     def over(self) -> None:
         """Take note that the command has done all that it had to do: there is nothing to undo."""
         self._over = True
@@ -103,12 +108,10 @@ class Ending:
                     signal.signal(number, self.on_signal)
             yield
         finally:
-            if self._number is not None:
-                remove_unfinished()
-            if not self._at_once:
-                for number, handler in previous.items():
-                    signal.signal(number, handler)
-                sys.unraisablehook = self._hook
+            self.undo()
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+            sys.unraisablehook = self._hook
 
 
 def _send_again(number: int) -> None:

@@ -1,14 +1,18 @@
 """The entry point. It imports next to nothing, so that signals find it prepared from the start."""
 
+import atexit
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
-from elbmf.cli.interrupt import INTERRUPTED, ending_well
+from elbmf.cli.interrupt import INTERRUPTED, Ending, ending_well
 
 __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process.
+    """Run a command line, by default that of the process, which then ends with it.
 
     Returns the exit code: 0, 2 for bad input or usage, 130 when interrupted, 143 when terminated.
     """
@@ -26,4 +30,22 @@ def main(argv: Sequence[str] | None = None) -> int:
             if ending.code is None:
                 raise
             ending.tell()
+        if argv is None:
+            _leave(code, ending)
         return code if ending.code is None else ending.code
+
+
+def _leave(code: int, ending: Ending) -> None:
+    """End the process, but for the interpreter, which takes its time to be taken apart.
+
+    It answers no signals any more then, so that they would end the process in their own way.
+    """
+    try:
+        ending.undo()
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # Whoever reads it has gone.
+                if stream is not None:
+                    stream.flush()
+    finally:
+        os._exit(code if ending.code is None else ending.code)
