@@ -91,7 +91,9 @@ class Bench:
         self.place = place
         inputs = place / "in"
         inputs.mkdir()
-        tiles = make_tiles((300, 80), 3, height=(50, 90), width=(8, 20), noise=0.05, random_state=0).A.toarray()
+        tiles = make_tiles(
+            (300, 80), 3, height=(50, 90), width=(8, 20), noise=0.05, random_state=0
+        ).A.toarray()
         rows, columns = [f"r{i}" for i in range(300)], [f"c{j}" for j in range(80)]
         write(inputs / "data.csv", LabelledMatrix(tiles, rows, columns))
         write(inputs / "data.h5ad", LabelledMatrix(tiles, rows, columns))
@@ -323,7 +325,9 @@ def disks(bench: Bench, names: list[str], count: int, generator: random.Random) 
                 errors = [line for line in err.splitlines() if "error" in line.lower()]
                 if code == 0:
                     told = "whole"
-                    wrong += sorted(f"absent: {each}" for each in {*whole.files} - {*files(folder / "out")})
+                    wrong += sorted(
+                        f"absent: {each}" for each in {*whole.files} - {*files(folder / "out")}
+                    )
                 elif code == 2 and len(errors) == 1 and "Traceback" not in err:
                     told = "rescued elsewhere" if rescued else "one message"
                     if not any(each in errors[0] for each in ("out/", "/out", str(folder))):

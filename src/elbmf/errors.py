@@ -166,10 +166,17 @@ class DiskFullError(OSError):
         What was to be written.
     error : OSError
         What the system said.
+
+    Attributes
+    ----------
+    NUMBERS : tuple of int
+        Errors of the system that mean that there is no room.
     """
 
+    NUMBERS: ClassVar[tuple[int, ...]] = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
     def __init__(self, folder: str | os.PathLike[str], what: str, error: OSError) -> None:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = error.errno in self.NUMBERS
         remedy = "Free some room there" if full else "See that it can be written to"
         super().__init__(
             error.errno or errno.EIO,

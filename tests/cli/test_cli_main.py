@@ -12,7 +12,7 @@ import pytest
 
 import elbmf as elbmf_package
 from elbmf import __version__
-from elbmf.cli import dispatch, main, registry
+from elbmf.cli import dispatch, registry
 from elbmf.cli.flags.parameters import as_flag
 from elbmf.errors import InputError, Placeholder, Setting, parts_of, worded
 from waiting import PATIENCE

@@ -6,7 +6,6 @@ reached the disk before it is moved: a loss of power leaves the old or the new, 
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import shutil
@@ -22,6 +21,7 @@ from elbmf.utils.signals import undisturbed
 __all__ = [
     "atomic_file",
     "move_into_place",
+    "named_if_full",
     "part_of",
     "remove_unfinished",
     "replace_folder",
@@ -33,9 +33,6 @@ __all__ = [
     "try_writing",
     "unfinished",
 ]
-
-# Errors of a disk that has no more room, for whatever reason.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _UNFINISHED: set[Path] = set()
 
@@ -118,9 +115,17 @@ def atomic_file(
                 shutil.copymode(path, written)
             move_into_place(written, path, sync=sync)
         except OSError as error:
-            if error.errno not in _FULL or isinstance(error, DiskFullError):
+            named = named_if_full(error, path)
+            if named is error:
                 raise
-            raise DiskFullError(path.absolute().parent, path.name, error) from error
+            raise named from error
+
+
+def named_if_full(error: OSError, path: Path) -> OSError:
+    """Return an error of writing, as one that names the file or folder if there was no room."""
+    if error.errno not in DiskFullError.NUMBERS or isinstance(error, DiskFullError):
+        return error
+    return DiskFullError(path.absolute().parent, path.name, error)
 
 
 def move_into_place(written: Path, path: Path, *, sync: bool = False) -> None:
