@@ -76,7 +76,7 @@ COMMANDS = {
 }
 
 # What may be there after an end in the midst: it is what the next run goes on from.
-KEPT = ("kept", "steps", "reproduced")
+KEPT = ("kept", "steps", "runs", "reproduced")
 
 # Results whose bits do not depend on when and how fast they were made.
 RESUMED = ("fit checkpoint", "rank", "stability", "cover")

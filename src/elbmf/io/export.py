@@ -14,7 +14,6 @@ Components count from 0, as the columns of U do. A line has one pair or triple: 
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import ExitStack
 from itertools import product
@@ -31,7 +30,7 @@ from elbmf.io.folders import filling
 from elbmf.io.long_tables import LONG_TABLES, Add, check_long_table, is_text_table, open_table
 from elbmf.io.model import SavedModel
 from elbmf.io.names import NAME_FIELDS, check_names
-from elbmf.io.plain import plain
+from elbmf.io.plain import json_text
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
@@ -186,8 +185,7 @@ def _write_json(target: Path, model: SavedModel, *, overwrite: bool) -> None:
         ],
     }
     with replacing(target, compress=False) as stream:
-        text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
-        stream.write(f"{text}\n".encode())
+        stream.write(json_text(document).encode())
 
 
 def _origin(model: SavedModel) -> dict[str, Any]:

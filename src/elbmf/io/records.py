@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import IO, Any
 from elbmf.errors import InputError
 from elbmf.io.files import replacing
 from elbmf.io.formats.parquet import opened_parquet, pyarrow_modules
-from elbmf.io.plain import plain
+from elbmf.io.plain import json_text
 
 __all__ = ["check_records_format", "read_parquet_records", "write_records"]
 
@@ -32,8 +31,7 @@ def _write_text(delimiter: str, stream: IO[bytes], records: Records) -> None:
 
 
 def _write_json(stream: IO[bytes], records: Records) -> None:
-    text = json.dumps(plain(list(records)), indent=2, ensure_ascii=False, allow_nan=False)
-    stream.write(f"{text}\n".encode())
+    stream.write(json_text(list(records)).encode())
 
 
 def _write_parquet(stream: IO[bytes], records: Records) -> None:

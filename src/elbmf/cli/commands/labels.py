@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import add_label_column, add_result, add_side_options
 from elbmf.cli.text.tables import log_p_text, shorten, table
+from elbmf.errors import visible
 from elbmf.utils.text import number, percent
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         spoken = model.info.data.words.spoken
         texts = [
-            f"{title}\n{_text(each, spoken)}" if len(found) > 1 else _text(each, spoken)
+            f"{visible(title)}\n{_text(each, spoken)}" if len(found) > 1 else _text(each, spoken)
             for title, each in found.items()
         ]
         console.result("\n\n".join(texts))
