@@ -263,9 +263,8 @@ def signals(bench: Bench, names: list[str], count: int, generator: random.Random
                 told = "had ended"
             elif code == 128 + number:
                 told = "right code"
-            elif code == -number and not err:
-                told = "before or after Python"  # The shell calls it 130 or 143, too.
-            elif code == -number and moment < 0.15:
+            elif "elbmf" not in err and (code == -number or "KeyboardInterrupt" in err):
+                # Before there is anything of this program; the shell calls it 130 or 143, too.
                 told = "while Python starts"
                 wrong = [each for each in wrong if not each.startswith("said")]
             else:
