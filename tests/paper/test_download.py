@@ -61,9 +61,16 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Does not tell of those who hang up."""
+
+    def handle_error(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
 def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+    with Server(("127.0.0.1", 0), Handler) as running:
         thread = threading.Thread(target=running.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{running.server_address[1]}"

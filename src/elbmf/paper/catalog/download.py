@@ -148,7 +148,7 @@ def _check_size(size: int, remote: RemoteFile) -> None:
     if size > _MOST_BYTES:
         raise InputError(
             f"{remote.url}: is larger than {size_text(_MOST_BYTES)}, which no file of the "
-            "catalogue is. Look at what is there with a browser, and pass the right file with --from."
+            "catalogue is. Look at what is there with a browser, and pass the file with --from."
         )
 
 
