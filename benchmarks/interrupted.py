@@ -224,9 +224,9 @@ class Whole(NamedTuple):
     files: dict[str, bytes]
 
 
-def undisturbed(bench: Bench, name: str) -> Whole:
-    """Run a command to its end, the second time for the time it takes."""
-    for _ in range(2):
+def undisturbed(bench: Bench, name: str, times: int = 1) -> Whole:
+    """Run a command to its end; the time is that of the last one."""
+    for _ in range(times):
         folder = bench.folder(name)
         began = time.perf_counter()
         bench.run(bench.start(name, COMMANDS[name], folder))
@@ -238,7 +238,7 @@ def signals(bench: Bench, names: list[str], count: int, generator: random.Random
     """End commands at random moments."""
     total: Counter[str] = Counter()
     for name in names:
-        whole = undisturbed(bench, name)
+        whole = undisturbed(bench, name, times=2)
         seen: Counter[str] = Counter()
         for at in range(count):
             number = (signal.SIGINT, signal.SIGTERM)[at % 2]

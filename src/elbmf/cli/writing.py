@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
@@ -78,16 +78,22 @@ def save(
     overwrite: bool,
     tsv: bool,
     margins: "Margins | None" = None,
+    escape_formulas: bool = False,
 ) -> None:
     """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        save_model(folder, model, overwrite=overwrite, tsv=tsv, margins=margins)
+        tables: dict[str, Any] = {
+            "tsv": tsv,
+            "margins": margins,
+            "escape_formulas": escape_formulas,
+        }
+        save_model(folder, model, overwrite=overwrite, **tables)
     except (InputError, OSError) as error:
         above = Path(tempfile.mkdtemp(prefix="elbmf-"))
         rescued = above / folder.absolute().name
         try:
-            save_model(rescued, model, tsv=tsv, margins=margins)
+            save_model(rescued, model, **tables)
         except BaseException as another:
             shutil.rmtree(above, ignore_errors=True)
             raise (error if isinstance(another, InputError | OSError) else another) from None
@@ -134,9 +140,11 @@ def check_document(path: Path, suffix: str, *inputs: str | Path, made: Path | No
         _check_place(path)
 
 
-def check_table(path: Path, *inputs: str, result: str | None = None) -> None:
+def check_table(
+    path: Path, *inputs: str, result: str | None = None, escape_formulas: bool = False
+) -> None:
     """Raise where a table could not be written, or would replace what is read, or of a result."""
-    check_records_format(path)
+    check_records_format(path, escape_formulas=escape_formulas)
     _check_place(path)
     made = () if result is None else (Path(result) / name for name in MODEL_FILES)
     check_other_file(path, *inputs, *made)

@@ -27,7 +27,7 @@ from elbmf.io.entries import table_entries
 from elbmf.io.export_cells import cell_blocks
 from elbmf.io.files import replacing
 from elbmf.io.folders import filling
-from elbmf.io.long_tables import LONG_TABLES, Add, check_long_table, is_text_table, open_table
+from elbmf.io.long_tables import LONG_TABLES, Add, check_escaping, check_long_table, open_table
 from elbmf.io.model import SavedModel
 from elbmf.io.names import NAME_FIELDS, check_names
 from elbmf.io.plain import json_text
@@ -115,12 +115,8 @@ def export_result(
     """
     target = Path(path)
     chosen = export_format(target, format)
-    if escape_formulas and not (chosen in LONG_TABLES and is_text_table(chosen)):
-        raise InputError(
-            Setting("escape_formulas", True),
-            f" is for csv and tsv, which spreadsheets open; the format is {chosen}. Leave it out, "
-            "or choose another format.",
-        )
+    if escape_formulas:
+        check_escaping(chosen)
     for field in NAME_FIELDS:
         check_names(getattr(model, field) or (), field)
     if chosen == _JSON:
