@@ -121,3 +121,22 @@ def test_errors_and_warnings_show_what_is_there() -> None:
 
 def test_a_notebook_shows_names_as_text() -> None:
     assert shortly(["\x1b[2J\u202e<b>"]) == "\\x1b[2J\\u202e&lt;b&gt;"
+
+
+def test_formulas_are_escaped_on_request(elbmf: Any) -> None:
+    Path("a.csv").write_text("n,=a,b\n@r1,1,0\n-r2,0,1\nr3,1,1\n")
+    Path("kinds.tsv").write_text("row\tkind\n@r1\t=x\n-r2\t=x\nr3\ty\n")
+    fit = ("fit", "a.csv", "-k", 2, "--seed", 0, "--tsv", "-o")
+    assert elbmf(*fit, "exact").code == 0
+    assert elbmf(*fit, "escaped", "--escape-formulas").code == 0
+    tables = {each: Path(each, "rows.tsv").read_text() for each in ("exact", "escaped")}
+    assert tables["exact"].replace("\n@", "\n'@").replace("\n-", "\n'-") == tables["escaped"]
+    assert "\n'=a\t" in Path("escaped", "columns.tsv").read_text()
+    assert load_model("escaped").column_names == ["=a", "b"]
+    labels = ("labels", "exact", "kinds.tsv", "-o")
+    for name, shown in (("exact.csv", "0,=x,"), ("escaped.csv", "0,'=x,")):
+        more = ["--escape-formulas"] if name == "escaped.csv" else []
+        assert elbmf(*labels, name, *more).code == 0
+        assert f"\n{shown}" in Path(name).read_text()
+    said = elbmf(*labels, "escaped.json", "--escape-formulas")
+    said.assert_error("--escape-formulas is for csv and tsv", "the format is json")

@@ -85,7 +85,7 @@ def is_text_table(kind: str) -> bool:
 
 
 def check_escaping(kind: str) -> None:
-    """Raise where formulas are to be escaped in a kind of file that no spreadsheet opens as text."""
+    """Raise where formulas are to be escaped in what no spreadsheet opens as text."""
     if not (kind in LONG_TABLES and is_text_table(kind)):
         raise InputError(
             Setting("escape_formulas", True),
