@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 __all__ = [
+    "CONTROLS",
     "ClusterError",
     "DeviceMemoryError",
     "DiskFullError",
@@ -26,8 +27,37 @@ __all__ = [
     "Setting",
     "differing",
     "parts_of",
+    "visible",
     "worded",
 ]
+
+CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F)
+CONTROLS += (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""Characters that a terminal obeys or takes for a line end, or that turn the direction of text."""
+
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in CONTROLS}
+_ESCAPES_IN_LINES = {code: _ESCAPES[code] for code in CONTROLS if chr(code) not in "\t\n"}
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    r"""Return a text in which nothing is obeyed by what shows it: names are data.
+
+    `CONTROLS` are written as Python does.
+
+    Parameters
+    ----------
+    text : str
+        A name, or what has names in it.
+    lines : bool
+        Whether line ends and tabs are our own, and stay.
+
+    Examples
+    --------
+    >>> from elbmf.errors import visible
+    >>> print(visible("a name" + chr(27) + "[2J"))
+    a name\x1b[2J
+    """
+    return text.translate(_ESCAPES_IN_LINES if lines else _ESCAPES)
 
 
 class Placeholder(str):
@@ -92,7 +122,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, *parts: str | Setting | Line) -> None:
-        super().__init__("".join(map(str, parts)))
+        super().__init__(visible("".join(map(str, parts)), lines=True))
         self.parts = parts
 
     def within(self, where: str) -> Self:
@@ -166,16 +196,26 @@ class DiskFullError(OSError):
         What was to be written.
     error : OSError
         What the system said.
+
+    Attributes
+    ----------
+    NUMBERS : tuple of int
+        Errors of the system that mean that there is no room.
     """
 
+    NUMBERS: ClassVar[tuple[int, ...]] = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
     def __init__(self, folder: str | os.PathLike[str], what: str, error: OSError) -> None:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        full = error.errno in self.NUMBERS
         remedy = "Free some room there" if full else "See that it can be written to"
         super().__init__(
             error.errno or errno.EIO,
             f"{os.fspath(folder)}: there is no room for {what} ({error.strerror or error}). "
             f"{remedy}, or work in another folder.",
         )
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class DeviceMemoryError(MemoryError):

@@ -12,7 +12,7 @@ import pytest
 
 import elbmf as elbmf_package
 from elbmf import __version__
-from elbmf.cli import main, registry
+from elbmf.cli import dispatch, registry
 from elbmf.cli.flags.parameters import as_flag
 from elbmf.errors import InputError, Placeholder, Setting, parts_of, worded
 from waiting import PATIENCE
@@ -122,7 +122,7 @@ def test_a_new_command_needs_one_line(elbmf: Any, monkeypatch: pytest.MonkeyPatc
     module.run = lambda args, console: console.result("hello") or 0  # type: ignore[method-assign]
     monkeypatch.setattr(registry.Command, "load", lambda self: module)
     commands = (*registry.COMMANDS, registry.Command("greet", "Say hello."))
-    monkeypatch.setitem(main.__globals__, "COMMANDS", commands)
+    monkeypatch.setattr(dispatch, "COMMANDS", commands)
     result = elbmf("greet")
     assert (result.code, result.out) == (0, "hello\n")
     assert "Say hello." in elbmf("--help").out

@@ -28,7 +28,7 @@ from pathlib import Path
 from pages import ROOT
 
 from elbmf.cli import main
-from elbmf.cli.main import _parser
+from elbmf.cli.dispatch import _parser
 
 _NEEDS_SHELL = re.compile(r"[|<>&;]")
 _FIGURE = re.compile(r"\d[\d.,]*\s?(?:seconds|ms|s|min|MB|kB|GB|bytes)\b")

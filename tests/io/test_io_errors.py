@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError
 from elbmf.io import FORMATS, LabelledMatrix, format_of, read, write
 
 SUFFIXES = [known.suffixes[0] for known in FORMATS]
@@ -150,7 +150,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez_compressed", fail)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(DiskFullError, match="No space left"):
         write(path, TABLE)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from io_helpers import NAMES
 
-from elbmf.errors import InputError
+from elbmf.errors import DiskFullError, InputError
 from elbmf.io import SavedModel, export_result
 from elbmf.io.export import CELL_TABLES, EXPORT_FILES
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -228,7 +228,7 @@ def test_nothing_is_left_where_writing_fails(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("elbmf.io.export.cell_blocks", fail)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(DiskFullError, match="No space left"):
         export_result(tmp_path / "out", ROLES, RIGHTS)
     assert list(tmp_path.iterdir()) == []
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError, MissingExtraError
+from elbmf.errors import DiskFullError, FileFormatError, InputError, MissingExtraError
 from elbmf.io import SavedModel, model_in, read_labels, write_back
 from elbmf.io.formats import h5ad
 from elbmf.io.known import group_columns
@@ -101,7 +101,7 @@ def test_a_failure_leaves_the_file(path, model, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(sys.modules["elbmf.io.write_back"], "_write", fail)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(DiskFullError, match="No space left"):
         write_back(path, model)
     assert path.read_bytes() == whole
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]

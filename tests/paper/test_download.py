@@ -13,9 +13,19 @@ import pytest
 from elbmf.errors import FileFormatError, InputError
 from elbmf.paper.catalog import download as module
 from elbmf.paper.catalog.download import RemoteFile, download
+from elbmf.paper.catalog.sets import DATA_SETS
 
 CONTENT = bytes(range(256)) * 20_000
 MD5 = hashlib.md5(CONTENT, usedforsecurity=False).hexdigest()
+
+
+SENT_ON = {
+    "/moved": "/whole",
+    "/circle": "/circle",
+    "/plain": "http://owner.example/whole",
+    "/file": "file:///etc/passwd",
+    "/ftp": "ftp://owner.example/whole",
+}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -29,6 +39,11 @@ class Handler(BaseHTTPRequestHandler):
         self.asked.append(asked)
         if self.path == "/missing":
             self.send_error(404)
+            return
+        if self.path in SENT_ON:
+            self.send_response(302)
+            self.send_header("Location", SENT_ON[self.path])
+            self.end_headers()
             return
         if self.path == "/ranges" and asked:
             begin = int(asked.removeprefix("bytes=").removesuffix("-"))
@@ -46,9 +61,16 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    """Does not tell of those who hang up."""
+
+    def handle_error(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
 def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+    with Server(("127.0.0.1", 0), Handler) as running:
         thread = threading.Thread(target=running.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{running.server_address[1]}"
@@ -125,6 +147,48 @@ def test_a_file_that_is_not_there(get):
 def test_no_network(get, base):
     with pytest.raises(InputError, match=r"could not be downloaded \(.*--from"):
         get("whole", base=base)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("plain", r"could not be downloaded \(.* sends on to http://owner.example/whole, but only"),
+        ("ftp", r"could not be downloaded \(.* sends on to ftp://owner.example/whole, but only"),
+        ("file", r"answers 302 .*not allowed"),
+    ],
+)
+def test_servers_may_send_on_to_https_only(get, name, said):
+    with pytest.raises(InputError, match=rf"{said}.*--from"):
+        get(name)
+    assert list(get.folder.iterdir()) == []
+
+
+def test_servers_may_send_on_a_few_times(get, server):
+    assert get("moved").read_bytes() == CONTENT
+    with pytest.raises(InputError, match="answers 302"):
+        get("circle")
+    assert Handler.asked.count(None) == 2 + 1 + module._MOST_REDIRECTS
+
+
+@pytest.mark.parametrize("base", ["http://owner.example", "file:///etc", "ftp://owner.example"])
+def test_other_addresses_are_not_asked(get, base):
+    with pytest.raises(InputError, match="only addresses that begin with https"):
+        get("passwd", base=base)
+
+
+@pytest.mark.parametrize("name", ["whole", "unsized"])
+def test_a_file_that_is_too_large(get, name, monkeypatch):
+    monkeypatch.setattr(module, "_MOST_BYTES", 3_000_000)
+    with pytest.raises(InputError, match="is larger than 3 MB, which no file"):
+        get(name)
+    assert not (get.folder / name).exists()
+
+
+def test_the_catalogue_asks_by_https():
+    remotes = [each for data_set in DATA_SETS.values() for each in data_set.downloads]
+    assert remotes
+    for remote in remotes:
+        module._check_address(remote.url)
 
 
 def test_a_full_disk(get, monkeypatch):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any
 
-from elbmf.errors import DoubtfulComponentWarning
+from elbmf.errors import DoubtfulComponentWarning, visible
 from elbmf.utils.screen import compiling_shown
 
 __all__ = ["Console"]
@@ -35,6 +35,7 @@ class Console:
     def result(self, text: str) -> None:
         """Write to stdout."""
         self.status("")
+        text = visible(text, lines=True)
         try:
             sys.stdout.write(text + "\n")
         except UnicodeEncodeError:
@@ -70,13 +71,13 @@ class Console:
     def status(self, line: str) -> None:
         """Replace the line that keeps changing; an empty one removes it."""
         if line or self._status_shown:
-            sys.stderr.write(f"\r{line}\x1b[K")
+            sys.stderr.write(f"\r{visible(line)}\x1b[K")
             sys.stderr.flush()
         self._status_shown = bool(line)
 
     def _to_stderr(self, text: str) -> None:
         self.status("")
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(visible(text, lines=True) + "\n")
         sys.stderr.flush()
 
     @contextmanager

@@ -1,115 +1,51 @@
-"""The entry point: the parser of all commands, and what errors look like."""
+"""The entry point. It imports next to nothing, so that signals find it prepared from the start."""
 
-import argparse
+import atexit
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
-from elbmf._version import __version__
-from elbmf.cli.console import Console
-from elbmf.cli.flags.parameters import as_flag
-from elbmf.cli.flags.shared import settle_log1p
-from elbmf.cli.interrupt import INTERRUPTED
-from elbmf.cli.parser import CommandParser, UsageError
-from elbmf.cli.registry import COMMANDS
-from elbmf.errors import ClusterError, InputError, MissingExtraError, worded
+from elbmf.cli.interrupt import INTERRUPTED, Ending, ending_well
 
 __all__ = ["main"]
 
-_BAD_INPUT = 2
-
-_DESCRIPTION = """\
-Boolean matrix factorization: finds k components, each a set of rows and a set of columns,
-whose union is as close to a 0/1 matrix as possible."""
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = CommandParser(
-        prog="elbmf",
-        usage="elbmf COMMAND ...",
-        description=_DESCRIPTION,
-        epilog=_examples,
-    )
-    parser.add_argument("--version", action="version", version=f"elbmf {__version__}")
-    commands = parser.add_subparsers(
-        dest="command",
-        metavar="COMMAND",
-        title="commands",
-        prog="elbmf",
-        parser_class=CommandParser,
-    )
-    for command in COMMANDS:
-        added: Any = commands.add_parser(command.name, help=command.summary, command=command)
-        added.set_defaults(parser=added)
-    return parser
-
-
-def _examples() -> str:
-    """Return the first example of each command."""
-    first = [line for each in COMMANDS for line in each.load().EXAMPLES.splitlines()[1:2]]
-    return "\n".join(["examples:", *first, "", "'elbmf COMMAND --help' explains a command."])
-
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process.
+    """Run a command line, by default that of the process, which then ends with it.
 
-    Returns the exit code: 0, 2 for bad input or usage, 130 when interrupted.
+    Returns the exit code: 0, 2 for bad input or usage, 130 when interrupted, 143 when terminated.
     """
-    console = Console()
+    with ending_well(to_the_end=argv is None) as ending:
+        code = INTERRUPTED
+        try:
+            from elbmf.cli.dispatch import run
+
+            code = run(argv, ending)
+            ending.over()
+        except KeyboardInterrupt:
+            ending.tell()
+        except BaseException:
+            # Whatever comes of an end in the midst of something, it is the end that was asked for.
+            if ending.code is None:
+                raise
+            ending.tell()
+        if argv is None:
+            _leave(code, ending)
+        return code if ending.code is None else ending.code
+
+
+def _leave(code: int, ending: Ending) -> None:
+    """End the process, but for the interpreter, which takes its time to be taken apart.
+
+    It answers no signals any more then, so that they would end the process in their own way.
+    """
     try:
-        parser = _parser()
-        args, unknown = parser.parse_known_args(argv)
-        if args.command is None:
-            parser.print_help(sys.stderr)
-            return _BAD_INPUT
-        if unknown:
-            args.parser.unknown(unknown)
-        args.typed = list(sys.argv[1:] if argv is None else argv)
-        console = Console(args.quiet, args.verbose)
-        settle_log1p(args)
-        with console.listening():
-            code = args.parser.module.run(args, console)
-        sys.stdout.flush()
-        return int(code)
-    except SystemExit as stop:  # --help and --version
-        return int(stop.code or 0)
-    except UsageError as error:
-        console.error(f"{error}\nTry '{error.prog} --help'.")
-        return _BAD_INPUT
-    except BrokenPipeError:
-        _forget_stdout()
-        return 0
-    except KeyboardInterrupt:
-        console.note("elbmf: aborted")
-        return INTERRUPTED
-    except Exception as error:
-        if not _is_expected(error):
-            raise
-        if console.verbosity > 1 or os.environ.get("ELBMF_DEBUG"):
-            traceback.print_exc()
-        console.error(_message(error))
-        return _BAD_INPUT
-
-
-def _is_expected(error: Exception) -> bool:
-    """Whether an error is about what the user gave, rather than a fault of this program."""
-    if isinstance(error, InputError | MissingExtraError | ClusterError | OSError | MemoryError):
-        return True
-    from elbmf.utils.constraints import InvalidParameterError
-
-    return isinstance(error, InvalidParameterError)
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return f"not enough memory. {error}".rstrip()
-    return worded(error, as_flag)
-
-
-def _forget_stdout() -> None:
-    """Let what is still buffered for a reader that has gone vanish without another complaint."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        ending.undo()
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # Whoever reads it has gone.
+                if stream is not None:
+                    stream.flush()
+    finally:
+        os._exit(code if ending.code is None else ending.code)

@@ -1,7 +1,6 @@
 """Reading matrices as the user's flags say."""
 
 import argparse
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from elbmf.matrix.boolean_matrix import (
     stray_columns,
     without_strays,
 )
+from elbmf.utils.atomic import temporary_folder
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.sizes import bytes_of
 from elbmf.utils.text import counted
@@ -61,10 +61,10 @@ def within_memory(
     if limit is None or learns(binarize) or _BYTES_READ * size <= bytes_of(limit):
         yield read_matrix(path, args), binarize
         return
-    with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
+    with temporary_folder() as folder:
         stored = to_folder(
             path,
-            Path(folder) / "data.matrix",
+            folder / "data.matrix",
             format=args.format,
             binarize=binarize,
             memory_limit=limit,

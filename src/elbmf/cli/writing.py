@@ -1,15 +1,17 @@
 """Folders and files to write to: looked at before the work, so that no work is lost."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
 from elbmf.io.records import check_records_format
+from elbmf.utils.atomic import try_writing
 
 if TYPE_CHECKING:
     from elbmf.search.margins import Margins
@@ -50,7 +52,7 @@ def check_folder(
         raise InputError(f"{folder}: is a file, expected the name of a folder. Choose another.")
     try:
         if folder.is_dir():
-            _try_writing(folder)
+            try_writing(folder)
             if not any(folder.iterdir()):
                 return
             if not overwrite:
@@ -61,16 +63,12 @@ def check_folder(
         above = folder.absolute().parent
         while not above.exists():
             above = above.parent
-        _try_writing(above)
+        try_writing(above)
     except OSError as error:
         raise InputError(
             f"{folder}: the folder cannot be written ({error.strerror or error}). "
             "Choose another, or change its permissions."
         ) from error
-
-
-def _try_writing(folder: Path) -> None:
-    os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=folder))
 
 
 def save(
@@ -80,17 +78,25 @@ def save(
     overwrite: bool,
     tsv: bool,
     margins: "Margins | None" = None,
+    escape_formulas: bool = False,
 ) -> None:
     """Save a model; where that has become impossible, save it elsewhere and say where."""
     try:
         folder.absolute().parent.mkdir(parents=True, exist_ok=True)
-        save_model(folder, model, overwrite=overwrite, tsv=tsv, margins=margins)
+        tables: dict[str, Any] = {
+            "tsv": tsv,
+            "margins": margins,
+            "escape_formulas": escape_formulas,
+        }
+        save_model(folder, model, overwrite=overwrite, **tables)
     except (InputError, OSError) as error:
+        above = Path(tempfile.mkdtemp(prefix="elbmf-"))
+        rescued = above / folder.absolute().name
         try:
-            rescued = Path(tempfile.mkdtemp(prefix="elbmf-")) / folder.absolute().name
-            save_model(rescued, model, tsv=tsv, margins=margins)
-        except (InputError, OSError):
-            raise error from None
+            save_model(rescued, model, **tables)
+        except BaseException as another:
+            shutil.rmtree(above, ignore_errors=True)
+            raise (error if isinstance(another, InputError | OSError) else another) from None
         raise InputError(f"{error} The result is in {rescued} instead.") from error
 
 
@@ -134,9 +140,11 @@ def check_document(path: Path, suffix: str, *inputs: str | Path, made: Path | No
         _check_place(path)
 
 
-def check_table(path: Path, *inputs: str, result: str | None = None) -> None:
+def check_table(
+    path: Path, *inputs: str, result: str | None = None, escape_formulas: bool = False
+) -> None:
     """Raise where a table could not be written, or would replace what is read, or of a result."""
-    check_records_format(path)
+    check_records_format(path, escape_formulas=escape_formulas)
     _check_place(path)
     made = () if result is None else (Path(result) / name for name in MODEL_FILES)
     check_other_file(path, *inputs, *made)

@@ -1,11 +1,9 @@
 """The comparison itself."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +19,7 @@ from elbmf.estimators import METHODS, BooleanFactorizer, method
 from elbmf.estimators.progress_line import on_screen
 from elbmf.estimators.reading import read_matrix
 from elbmf.io.table import names_of
+from elbmf.utils.atomic import temporary_folder
 from elbmf.utils.constraints import InvalidParameterError
 from elbmf.utils.naming import naming_lines
 from elbmf.utils.progress import FitProgress
@@ -142,8 +141,8 @@ random_state
     def __iter__(self) -> Iterator[Result]:
         """Run the methods, one after the other."""
         with (
-            tempfile.TemporaryDirectory(prefix="elbmf-") as folder,
-            Runner(Path(folder), self._A, *self._rules) as runner,
+            temporary_folder() as folder,
+            Runner(folder, self._A, *self._rules) as runner,
             on_screen(self._verbose, ProgressLine, self._A.ones) as line,
         ):
             for number, (name, estimator) in enumerate(self.estimators.items(), 1):

@@ -17,6 +17,7 @@ from elbmf.boolean.metrics import measures
 from elbmf.comparison.job_files import load_factors, save_data, save_job
 from elbmf.comparison.results import FAILED, FINISHED, OUT_OF_MEMORY, TIME_LIMIT, Result
 from elbmf.estimators import BooleanFactorizer
+from elbmf.io.files import writing
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.utils.progress import FitProgress
 
@@ -70,7 +71,8 @@ class Runner:
         # Seconds after which a fit is ended from outside.
         self._patience = None if time_limit is None else time_limit + grace
         self._processes: _Processes | None = None
-        save_data(folder, A)
+        with writing(folder):
+            save_data(folder, A)
 
     def __enter__(self) -> Self:
         return self
@@ -86,8 +88,9 @@ class Runner:
 
         ``observe`` is called with the reports of the fit.
         """
-        save_job(self._folder, estimator, self._time_limit, self._weights)
-        self._errors.write_bytes(b"")
+        with writing(self._folder):
+            save_job(self._folder, estimator, self._time_limit, self._weights)
+            self._errors.write_bytes(b"")
         if self._processes is None:
             self._processes = _Processes(self._folder, self._errors)
         last, code = self._processes.follow(self._patience, observe)

@@ -11,7 +11,6 @@ they are; afterwards, the older of them is removed.
 import json
 import os
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -25,7 +24,7 @@ from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
 from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array
 from elbmf.ranks.step_folder import remove_steps
 from elbmf.relaxation.half_step import Rows
-from elbmf.utils.atomic import atomic_file, part_of
+from elbmf.utils.atomic import atomic_file, part_of, try_writing
 
 __all__ = [
     "Checkpoint",
@@ -83,7 +82,7 @@ class CheckpointFolder:
         self._fit = json.loads(json.dumps(fit, default=str))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            os.rmdir(tempfile.mkdtemp(prefix=".elbmf-", dir=self.folder))
+            try_writing(self.folder)
         except OSError as error:
             raise InputError(
                 f"{self.folder}: checkpoints cannot be written there ({error.strerror or error}). "

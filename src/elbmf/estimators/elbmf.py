@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from elbmf.analysis.doubts import doubt_text, doubts
+from elbmf.boolean.below import within_ones
 from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import DoubtfulComponentWarning, InputError, Placeholder, Setting
@@ -308,7 +309,8 @@ class ELBMF(
         def rounded(A: BooleanMatrix, relaxed: Relaxed, began: float) -> FittedFactors:
             fitted = _rounded(relaxed, local)
             fitted.cost = cover(A, fitted.U, fitted.V, self._threads).cost(weights)
-            return fitted
+            # The search has better ways to leave no zero covered.
+            return fitted if self.refine else self._kept_below(A, fitted)
 
         if self.refine:
             with Alarm(self._deadline(session)) as alarm:
@@ -317,9 +319,22 @@ class ELBMF(
         else:
             self._relax(A, generator, session, rounded)
             best = _best(session.runs)
+        best = self._kept_below(A, best)
         if best.stop_reason != "interrupted":
             _LOG.info("losses of the runs: %s, of the stages: %s", best.run_losses, best.stages)
         return best
+
+    def _kept_below(self, A: BooleanMatrix, fitted: FittedFactors) -> FittedFactors:
+        """Let factors cover no zero, where none may be covered."""
+        if self.extra_weight != np.inf:
+            return fitted
+        if cover(A, fitted.U, fitted.V, self._threads).extra:
+            fitted.U, fitted.V = within_ones(A, fitted.U, fitted.V)
+            left = cover(A, fitted.U, fitted.V, self._threads)
+            fitted.cost = left.cost(self._weights(A.shape))
+            for last in [*fitted.stages][-1:]:
+                fitted.stages[last] = fitted.cost
+        return fitted
 
     def _search_work(self, A: BooleanMatrix) -> float:
         """Return what the search of a fit may take, about in nanoseconds."""

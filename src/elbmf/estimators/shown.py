@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from elbmf.errors import visible
 from elbmf.utils.text import number, shortened
 
 __all__ = ["ShowsFound", "shortly", "table"]
@@ -56,6 +57,8 @@ def _cell(tag: str, content: str, align: str) -> str:
 
 def shortly(names: Sequence[str]) -> str:
     """Return the first names, in HTML, and how many more there are."""
-    shown = ", ".join(escape(shortened(name, _LONGEST_NAME)) for name in names[:_MOST_NAMES])
+    shown = ", ".join(
+        escape(shortened(visible(name), _LONGEST_NAME)) for name in names[:_MOST_NAMES]
+    )
     left = len(names) - _MOST_NAMES
     return f"{shown} … {number(left)} more" if left > 0 else shown

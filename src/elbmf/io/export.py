@@ -14,7 +14,6 @@ Components count from 0, as the columns of U do. A line has one pair or triple: 
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import ExitStack
 from itertools import product
@@ -28,10 +27,10 @@ from elbmf.io.entries import table_entries
 from elbmf.io.export_cells import cell_blocks
 from elbmf.io.files import replacing
 from elbmf.io.folders import filling
-from elbmf.io.long_tables import LONG_TABLES, Add, check_long_table, is_text_table, open_table
+from elbmf.io.long_tables import LONG_TABLES, Add, check_escaping, check_long_table, open_table
 from elbmf.io.model import SavedModel
 from elbmf.io.names import NAME_FIELDS, check_names
-from elbmf.io.plain import plain
+from elbmf.io.plain import json_text
 from elbmf.io.table import LabelledMatrix
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 
@@ -116,12 +115,8 @@ def export_result(
     """
     target = Path(path)
     chosen = export_format(target, format)
-    if escape_formulas and not (chosen in LONG_TABLES and is_text_table(chosen)):
-        raise InputError(
-            Setting("escape_formulas", True),
-            f" is for csv and tsv, which spreadsheets open; the format is {chosen}. Leave it out, "
-            "or choose another format.",
-        )
+    if escape_formulas:
+        check_escaping(chosen)
     for field in NAME_FIELDS:
         check_names(getattr(model, field) or (), field)
     if chosen == _JSON:
@@ -186,8 +181,7 @@ def _write_json(target: Path, model: SavedModel, *, overwrite: bool) -> None:
         ],
     }
     with replacing(target, compress=False) as stream:
-        text = json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)
-        stream.write(f"{text}\n".encode())
+        stream.write(json_text(document).encode())
 
 
 def _origin(model: SavedModel) -> dict[str, Any]:

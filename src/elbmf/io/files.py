@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
-from elbmf.utils.atomic import atomic_file
+from elbmf.utils.atomic import atomic_file, named_if_full
 
 __all__ = [
     "GZIP_MAGIC",
@@ -205,6 +205,8 @@ def writing(path: Path) -> Iterator[None]:
             "Choose another place or change the permissions of its folder."
         ) from error
     except OSError as error:
+        if error.errno in DiskFullError.NUMBERS:
+            raise named_if_full(error, path) from error
         raise InputError(f"{path}: could not be written: {error.strerror or error}.") from error
 
 

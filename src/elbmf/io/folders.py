@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from elbmf.errors import InputError, Setting
 from elbmf.io.files import writing
-from elbmf.utils.atomic import move_into_place, replace_folder, sync_files, temporary_sibling
+from elbmf.utils.atomic import (
+    move_into_place,
+    replace_folder,
+    sync_files,
+    temporary_sibling,
+    unfinished,
+)
+from elbmf.utils.signals import undisturbed
 
 __all__ = ["filling"]
 
@@ -40,24 +46,22 @@ def filling(
     # A folder that exists stays: it may be the one we are in, or a mounted one.
     exists = target.is_dir()
     temporary = temporary_sibling(target / names[-1] if exists else target.absolute())
-    with writing(target):
-        try:
-            temporary.mkdir()
-            yield temporary
-            sync_files(temporary)
-            if exists:
-                _replace_files(temporary, target, names)
-            else:
-                replace_folder(temporary, target.absolute())
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+    with writing(target), unfinished(temporary):
+        temporary.mkdir()
+        yield temporary
+        sync_files(temporary)
+        if exists:
+            _replace_files(temporary, target, names)
+        else:
+            replace_folder(temporary, target.absolute())
 
 
 def _replace_files(source: Path, target: Path, names: Sequence[str]) -> None:
     """Move the new files over the old ones."""
-    for name in names:
-        if (source / name).exists():
-            move_into_place(source / name, target / name)
-        else:
-            # What is left of the previous files would contradict the new ones.
-            (target / name).unlink(missing_ok=True)
+    with undisturbed():
+        for name in names:
+            if (source / name).exists():
+                move_into_place(source / name, target / name)
+            else:
+                # What is left of the previous files would contradict the new ones.
+                (target / name).unlink(missing_ok=True)

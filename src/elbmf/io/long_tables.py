@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.errors import InputError, Setting
 from elbmf.io.formats.parquet import pyarrow_modules
-from elbmf.io.text.lines import quoted
+from elbmf.io.text.lines import harmless, quoted
 
-__all__ = ["LONG_TABLES", "Add", "check_long_table", "is_text_table", "open_table"]
+__all__ = ["LONG_TABLES", "Add", "check_escaping", "check_long_table", "open_table"]
 
 Names: TypeAlias = Mapping[str, Sequence[str]]
 """For each column of names its title and the names; columns that are not here hold numbers."""
@@ -23,7 +24,6 @@ Add: TypeAlias = Callable[[Sequence[NDArray[np.int64]]], None]
 """Appends lines, given by columns: the numbers, or the positions of names."""
 
 _PARQUET = "writing parquet files"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def _text_table(
     delimiter: str, path: Path, titles: Sequence[str], names: Names, escape_formulas: bool
 ) -> Iterator[Add]:
     fields = {
-        title: quoted([_harmless(name) if escape_formulas else name for name in known], delimiter)
+        title: quoted([harmless(name) if escape_formulas else name for name in known], delimiter)
         for title, known in names.items()
     }
 
@@ -47,11 +47,6 @@ def _text_table(
             stream.writelines(delimiter.join(line) + "\n" for line in zip(*parts, strict=True))
 
         yield add
-
-
-def _harmless(name: str) -> str:
-    """Return a name that no spreadsheet takes for a formula."""
-    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
 @contextmanager
@@ -87,6 +82,16 @@ LONG_TABLES = tuple(_WRITERS)
 def is_text_table(kind: str) -> bool:
     """Tell whether a kind of table is text, which a spreadsheet may open."""
     return kind != "parquet"
+
+
+def check_escaping(kind: str) -> None:
+    """Raise where formulas are to be escaped in what no spreadsheet opens as text."""
+    if not (kind in LONG_TABLES and is_text_table(kind)):
+        raise InputError(
+            Setting("escape_formulas", True),
+            f" is for csv and tsv, which spreadsheets open; the format is {kind}. Leave it out, "
+            "or choose another format.",
+        )
 
 
 def check_long_table(kind: str) -> None:

@@ -36,7 +36,7 @@ from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import reading, reason
 from elbmf.io.folders import filling
 from elbmf.io.model_info import ModelInfo
-from elbmf.io.model_tables import MODEL_TABLES
+from elbmf.io.model_tables import MODEL_TABLES, write_tables
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
@@ -220,6 +220,7 @@ def save_model(
     overwrite: bool = False,
     tsv: bool = False,
     margins: Margins | None = None,
+    escape_formulas: bool = False,
 ) -> None:
     """Save a model as a folder, which appears as a whole or not at all.
 
@@ -238,12 +239,17 @@ def save_model(
         Whether to add tables of components, rows and columns for reading.
     margins : Margins, optional
         How firmly rows and columns belong, see `SavedModel.margins`, to be in these tables.
+    escape_formulas : bool
+        Whether a single quote is put before names in these tables that a spreadsheet would take for
+        a formula: those that begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return.
     """
     with filling(Path(directory), MODEL_FILES, "model", overwrite=overwrite) as folder:
-        _write_files(folder, model, margins, tsv=tsv)
+        _write_files(folder, model)
+        if tsv:
+            write_tables(folder, model, margins, escape_formulas=escape_formulas)
 
 
-def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *, tsv: bool) -> None:
+def _write_files(directory: Path, model: SavedModel) -> None:
     rows, components, columns = model.shape
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
@@ -260,10 +266,6 @@ def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *,
     }
     text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (directory / _JSON).write_text(text + "\n", encoding="utf-8", newline="\n")
-    if tsv:
-        for file_name, lines in MODEL_TABLES.items():
-            with open(directory / file_name, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(line + "\n" for line in lines(model, margins))
 
 
 CHOSEN = "model"

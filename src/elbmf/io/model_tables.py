@@ -14,16 +14,20 @@ return are written as ``\t``, ``\n`` and ``\r``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scipy import sparse
+
+from elbmf.io.text.lines import harmless
 
 if TYPE_CHECKING:
     from elbmf.io.model import SavedModel
     from elbmf.search.margins import Margins
 
-__all__ = ["MODEL_TABLES", "escaped"]
+__all__ = ["MODEL_TABLES", "escaped", "write_tables"]
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
@@ -75,3 +79,16 @@ MODEL_TABLES: dict[str, Callable[[SavedModel, Margins | None], Iterator[str]]] =
     "rows.tsv": _row_lines,
     "columns.tsv": _column_lines,
 }
+
+
+def write_tables(
+    folder: Path, model: SavedModel, margins: Margins | None, *, escape_formulas: bool
+) -> None:
+    """Write all tables of a model."""
+    if escape_formulas:
+        names = (model.row_names, model.column_names)
+        rows, columns = (each and [harmless(name) for name in each] for each in names)
+        model = replace(model, row_names=rows, column_names=columns)
+    for file_name, lines in MODEL_TABLES.items():
+        with open(folder / file_name, "w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(line + "\n" for line in lines(model, margins))

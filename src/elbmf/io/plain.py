@@ -1,14 +1,27 @@
 """Notes as JSON can hold them."""
 
+import json
 import math
 from typing import Any
 
 import numpy as np
 
-from elbmf.errors import InputError
+from elbmf.errors import CONTROLS, InputError
 from elbmf.io.model_info import Notes
 
-__all__ = ["plain"]
+__all__ = ["json_text", "plain"]
+
+# JSON itself escapes those before the space, and has line ends of its own.
+_ESCAPES = {code: f"\\u{code:04x}" for code in CONTROLS if code > ord(" ")}
+
+
+def json_text(value: Any, where: str = "value", *, indent: int = 2, sort_keys: bool = False) -> str:
+    """Return notes as JSON that can be shown anywhere: letters as they are, but no controls."""
+    noted = plain(value, where)
+    text = json.dumps(
+        noted, indent=indent, sort_keys=sort_keys, ensure_ascii=False, allow_nan=False
+    )
+    return text.translate(_ESCAPES) + "\n"
 
 
 def plain(value: Any, where: str = "value") -> Any:

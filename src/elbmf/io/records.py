@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import IO, Any
 from elbmf.errors import InputError
 from elbmf.io.files import replacing
 from elbmf.io.formats.parquet import opened_parquet, pyarrow_modules
-from elbmf.io.plain import plain
+from elbmf.io.long_tables import check_escaping
+from elbmf.io.plain import json_text
+from elbmf.io.text.lines import harmless
 
 __all__ = ["check_records_format", "read_parquet_records", "write_records"]
 
@@ -32,8 +33,7 @@ def _write_text(delimiter: str, stream: IO[bytes], records: Records) -> None:
 
 
 def _write_json(stream: IO[bytes], records: Records) -> None:
-    text = json.dumps(plain(list(records)), indent=2, ensure_ascii=False, allow_nan=False)
-    stream.write(f"{text}\n".encode())
+    stream.write(json_text(list(records)).encode())
 
 
 def _write_parquet(stream: IO[bytes], records: Records) -> None:
@@ -49,8 +49,10 @@ _WRITERS: dict[str, Callable[[IO[bytes], Records], None]] = {
 }
 
 
-def check_records_format(path: Path) -> None:
+def check_records_format(path: Path, *, escape_formulas: bool = False) -> None:
     """Raise where a suffix does not say how to write records, or that needs a missing package."""
+    if escape_formulas:
+        check_escaping(path.suffix.lower().removeprefix("."))
     if path.suffix.lower() not in _WRITERS:
         raise InputError(
             f"{path}: the suffix must say which kind of table to write: {', '.join(_WRITERS)}."
@@ -59,12 +61,18 @@ def check_records_format(path: Path) -> None:
         pyarrow_modules(_PARQUET)
 
 
-def write_records(path: Path, records: Records) -> None:
+def write_records(path: Path, records: Records, *, escape_formulas: bool = False) -> None:
     """Write records to a file, which is replaced as a whole or not touched at all.
 
-    There is at least one, and all have the same keys; None is a value that is not known.
+    There is at least one, and all have the same keys; None is a value that is not known. In csv and
+    tsv, a single quote before text that begins like a formula may be asked for.
     """
-    check_records_format(path)
+    check_records_format(path, escape_formulas=escape_formulas)
+    if escape_formulas:
+        records = [
+            {key: harmless(each) if isinstance(each, str) else each for key, each in record.items()}
+            for record in records
+        ]
     with replacing(path, compress=False) as stream:
         _WRITERS[path.suffix.lower()](stream, records)
 

@@ -13,10 +13,9 @@ from elbmf.errors import FileFormatError
 from elbmf.io.annotated import KEY, check_is_of, kept_beside
 from elbmf.io.files import writing
 from elbmf.io.formats import check_content, format_of
-from elbmf.io.formats.h5ad import axis_names, inside, mark, opened
+from elbmf.io.formats.h5ad import axis_names, edited, inside, mark, opened
 from elbmf.io.model import SavedModel
 from elbmf.utils.atomic import atomic_file
-from elbmf.utils.extras import optional_module
 
 __all__ = ["check_write_back", "write_back"]
 
@@ -36,16 +35,15 @@ def write_back(path: str | os.PathLike[str], model: SavedModel, *, key: str = KE
     """
     source = Path(os.path.realpath(path))
     check_write_back(source)
-    h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
     with opened(source) as file:
         names = [axis_names(source, file, axis) for axis in ("obs", "var")]
     check_is_of(model, names[0], names[1], f"{path}:")
     with writing(source), atomic_file(source) as copy:
         with open(source, "rb") as original:
             shutil.copyfileobj(original, copy)
-        copy.seek(0)
-        with h5py.File(copy, "r+") as file:
-            for where, entries in kept_beside(model, key).items():
+        kept = kept_beside(model, key)
+        with edited(copy, _bytes_of(kept)) as file:
+            for where, entries in kept.items():
                 group = _group(source, file, where)
                 for name, value in entries.items():
                     if name in group:
@@ -76,6 +74,13 @@ def _group(path: Path, file: Any, name: str) -> Any:
             "Write the file again with a recent anndata."
         )
     return group
+
+
+def _bytes_of(value: Any) -> int:
+    """Return how many bytes notes and arrays have."""
+    if isinstance(value, dict):
+        return sum(map(_bytes_of, value.values()))
+    return len(value.encode()) if isinstance(value, str) else int(np.asarray(value).nbytes)
 
 
 def _write(group: Any, name: str, value: Any) -> None:

@@ -19,7 +19,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -32,7 +32,7 @@ from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.array_files import BLOCK, ArrayWriter, Block, blocks_of, map_array
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
-from elbmf.utils.atomic import part_of, replace_folder, sync_file
+from elbmf.utils.atomic import part_of, replace_folder, sync_file, temporary_folder, unfinished
 from elbmf.utils.threads import available_cores
 
 __all__ = [
@@ -78,6 +78,8 @@ class FolderWriter:
         self.part = part_of(self.path)
         if self.part.exists():
             shutil.rmtree(self.part)
+        self._kept = ExitStack()
+        self._kept.enter_context(unfinished(self.part))
         self.part.mkdir(parents=True)
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}
@@ -128,19 +130,19 @@ class FolderWriter:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is not None:
-            self._give_up(error)
-            return
-        try:
-            self._finish()
-        except BaseException as late:
-            self._give_up(late)
-            raise
+        with self._kept:
+            if kind is not None:
+                self._give_up(error)
+                return
+            try:
+                self._finish()
+            except BaseException as late:
+                self._give_up(late)
+                raise
 
     def _give_up(self, error: BaseException) -> None:
         for writer in self._open.values():
             writer.abandon()
-        shutil.rmtree(self.part, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
 
@@ -413,8 +415,8 @@ def paged(A: BooleanMatrix, limit: int) -> Iterator[PagedMatrix]:
             A.verify()
             yield PagedMatrix(A.path, keeper)
             return
-        with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
-            path = Path(folder) / "data.matrix"
+        with temporary_folder() as folder:
+            path = folder / "data.matrix"
             store(A, path)
             yield PagedMatrix(path, keeper)
 

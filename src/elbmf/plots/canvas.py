@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elbmf.errors import InputError
+from elbmf.io.files import replacing
 from elbmf.utils.extras import optional_module
 
 if TYPE_CHECKING:
@@ -124,8 +126,11 @@ def save(
     drawn : Figure, Axes or sequence of Axes
         What one of the functions here returned, or its figure.
     path : path-like
-        The file, which is replaced.
+        The file, which is replaced as a whole or not touched at all.
     dpi : int, default=120
         Resolution of pixel formats.
     """
-    figure_of(drawn).savefig(path, dpi=dpi)
+    target = Path(path)
+    figure, suffix = figure_of(drawn), target.suffix.removeprefix(".").lower()
+    with replacing(target, compress=False) as stream:
+        figure.savefig(stream, format=suffix or None, dpi=dpi)

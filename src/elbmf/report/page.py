@@ -17,6 +17,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from elbmf.errors import visible
 from elbmf.io.plain import plain
 from elbmf.report.document import Axis, Component, Document, Member
 from elbmf.report.packing import unpacked
@@ -112,7 +113,7 @@ def _json(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    return html.escape(_NOT_TEXT.sub("\ufffd", text))
+    return html.escape(visible(_NOT_TEXT.sub("\ufffd", text), lines=True))
 
 
 def _summary(

@@ -9,21 +9,80 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+from elbmf.errors import DiskFullError
+from elbmf.utils.signals import undisturbed
 
 __all__ = [
     "atomic_file",
     "move_into_place",
+    "named_if_full",
     "part_of",
+    "remove_unfinished",
     "replace_folder",
     "sync_file",
     "sync_files",
     "sync_folder",
+    "temporary_folder",
     "temporary_sibling",
+    "try_writing",
+    "unfinished",
 ]
+
+_UNFINISHED: set[Path] = set()
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Remove a file or folder at the end of this context, if it is still there.
+
+    It is known before it is made, so that `remove_unfinished` finds it, whatever goes wrong here.
+    """
+    _UNFINISHED.add(path)
+    try:
+        yield path
+    finally:
+        _remove(path)
+        _UNFINISHED.discard(path)
+
+
+def remove_unfinished() -> None:
+    """Remove what would be removed in time if this process did not end."""
+    for path in list(_UNFINISHED):
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        pass
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Lend an empty folder, in the system's place for such, or in another folder.
+
+    Unlike those of `tempfile`, it goes even if a signal comes while it is made.
+    """
+    hidden = "" if parent is None else "."
+    place = Path(tempfile.gettempdir()) if parent is None else parent
+    with unfinished(place / f"{hidden}elbmf-{secrets.token_hex(8)}") as path:
+        path.mkdir(mode=0o700)
+        yield path
+
+
+def try_writing(folder: Path) -> None:
+    """Raise OSError where nothing can be written in a folder."""
+    with temporary_folder(folder):
+        pass
 
 
 def temporary_sibling(path: Path) -> Path:
@@ -46,17 +105,27 @@ def atomic_file(
     `temporary_sibling`, is on the disk before it is moved if ``sync`` says so.
     """
     written = temporary_sibling(path) if temporary is None else temporary
-    try:
-        with open(written, "w+b" if temporary else "x+b") as stream:
-            yield stream
-            if sync:
-                sync_file(stream)
-        if path.exists():
-            shutil.copymode(path, written)
-        move_into_place(written, path, sync=sync)
-    finally:
-        with suppress(OSError):
-            written.unlink(missing_ok=True)
+    with unfinished(written):
+        try:
+            with open(written, "w+b" if temporary else "x+b") as stream:
+                yield stream
+                if sync:
+                    sync_file(stream)
+            if path.exists():
+                shutil.copymode(path, written)
+            move_into_place(written, path, sync=sync)
+        except OSError as error:
+            named = named_if_full(error, path)
+            if named is error:
+                raise
+            raise named from error
+
+
+def named_if_full(error: OSError, path: Path) -> OSError:
+    """Return an error of writing, as one that names the file or folder if there was no room."""
+    if error.errno not in DiskFullError.NUMBERS or isinstance(error, DiskFullError):
+        return error
+    return DiskFullError(path.absolute().parent, path.name, error)
 
 
 def move_into_place(written: Path, path: Path, *, sync: bool = False) -> None:
@@ -74,9 +143,10 @@ def replace_folder(written: Path, path: Path) -> None:
     """
     former = path.with_name(f".{path.name}.former")
     shutil.rmtree(former, ignore_errors=True)
-    if path.exists():
-        path.rename(former)
-    written.rename(path)
+    with undisturbed():
+        if path.exists():
+            path.rename(former)
+        written.rename(path)
     sync_folder(path.parent)
     shutil.rmtree(former, ignore_errors=True)
 

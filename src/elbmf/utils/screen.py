@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from elbmf.errors import visible
+
 __all__ = ["Screen", "compiling_shown"]
 
 # Notebooks redraw a line slowly; a log, where none is redrawn, is to stay short.
@@ -55,6 +57,7 @@ class Screen:
 
     def status(self, line: str) -> None:
         """Replace the line; an empty one removes it."""
+        line = visible(line)
         if self._on_terminal:
             sys.stderr.write(f"\r{line}\x1b[K")
             sys.stderr.flush()

@@ -13,7 +13,6 @@ from elbmf.cli.flags.shared import (
     given_options,
     reader_options,
 )
-from elbmf.cli.interrupt import ending_well
 
 __all__ = ["EXAMPLES", "configure", "run"]
 
@@ -107,7 +106,7 @@ def _to_folder(args: argparse.Namespace, output: Path, console: Console) -> int:
                 "wide, it is taken for a table."
             )
     progress = ProgressLine(console)
-    with watching(progress.read), ending_well():
+    with watching(progress.read):
         A = to_folder(
             args.data,
             output,

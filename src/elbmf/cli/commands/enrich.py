@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
-from elbmf.cli.flags.shared import add_name_matching, add_result, add_side_options, side_options
+from elbmf.cli.flags.shared import (
+    add_escape_formulas,
+    add_name_matching,
+    add_result,
+    add_side_options,
+    side_options,
+)
 from elbmf.cli.text.tables import log_p_text, shorten, table
 from elbmf.errors import InputError
 from elbmf.utils.text import number
@@ -77,6 +83,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
+    add_escape_formulas(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_side_options(parser, "delimiter", "encoding")
 
@@ -98,7 +105,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     output = Path(args.output) if args.output else None
     if output is not None:
-        check_table(output, args.sets, result=args.result)
+        check_table(output, args.sets, result=args.result, escape_formulas=args.escape_formulas)
     model = load(args.result)
     if model.column_names is None:
         raise InputError(
@@ -120,7 +127,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         max_adjusted_p=args.max_adjusted_p,
     )
     if output is not None and found:
-        write_records(output, [_record(each, output) for each in found])
+        records = [_record(each, output) for each in found]
+        write_records(output, records, escape_formulas=args.escape_formulas)
     if args.json:
         console.result_json(
             {

@@ -7,7 +7,7 @@ from typing import Any
 from elbmf.cli.console import Console
 from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
 from elbmf.cli.text.tables import shorten, table
-from elbmf.errors import InputError
+from elbmf.errors import InputError, visible
 from elbmf.utils.text import counted, number, percent
 
 __all__ = ["EXAMPLES", "configure", "run"]
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 spoken("row") + f" {each['place']}: {text}"
                 for each, text in zip(rows, texts, strict=True)
             ]
-            texts.insert(0, spoken(f"{len(rows)} rows") + f" are called {args.row}.")
+            texts.insert(0, spoken(f"{len(rows)} rows") + f" are called {visible(args.row)}.")
         console.result("\n\n".join(texts))
     return 0
 
@@ -77,10 +77,10 @@ _Spoken = Callable[[str], str]
 def _row_text(said: dict[str, Any], spoken: _Spoken) -> str:
     held, nearest = said["components"], said.get("nearest")
     if held:
-        head = said["row"] + spoken(f" is in {counted(len(held), 'component')}.")
+        head = visible(said["row"]) + spoken(f" is in {counted(len(held), 'component')}.")
         head += f"\n\n{_table(held, 'column_names', 'column names', spoken)}"
     else:
-        head = said["row"] + spoken(" is in no component.")
+        head = visible(said["row"]) + spoken(" is in no component.")
     if nearest is not None:
         had = number(nearest["columns_had"])
         head += spoken(
@@ -103,7 +103,7 @@ def _cell_text(said: dict[str, Any], spoken: _Spoken) -> str:
     covering = said["components"]
     # As a phrase that some fields say otherwise; the names are that pair.
     value = spoken(f"pair is {value}").removeprefix("pair ")
-    head = f"{said['row']} × {said['column']} {value}, and "
+    head = f"{visible(said['row'])} × {visible(said['column'])} {value}, and "
     if covering:
         one = len(covering) == 1
         by = spoken(f"{counted(len(covering), 'component')} cover{'s' * one} it.")

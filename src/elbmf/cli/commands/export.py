@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from elbmf.cli.console import Console
 from elbmf.cli.flags.declared import declared_by
-from elbmf.cli.flags.shared import add_binarize, add_n_jobs, add_reader_options, add_result
+from elbmf.cli.flags.shared import (
+    add_binarize,
+    add_escape_formulas,
+    add_n_jobs,
+    add_reader_options,
+    add_result,
+)
 from elbmf.errors import InputError, Line, Setting
 
 if TYPE_CHECKING:
@@ -41,12 +47,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
         choices=known["format"].words,
         help="what to make (default: json if OUT ends in .json, csv if it has no suffix)",
     )
-    parser.add_argument(
-        "--escape-formulas",
-        action="store_true",
-        help="in csv and tsv, put a single quote before names that a spreadsheet would take for a "
-        "formula: those that begin with = + - @, a tab or a carriage return",
-    )
+    add_escape_formulas(parser)
     parser.add_argument("--overwrite", action="store_true", help="replace what is there")
     add_n_jobs(parser)
     add_binarize(parser, " (default: what the result was fit with)")

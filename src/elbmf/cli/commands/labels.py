@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elbmf.cli.console import Console
-from elbmf.cli.flags.shared import add_label_column, add_result, add_side_options
+from elbmf.cli.flags.shared import (
+    add_escape_formulas,
+    add_label_column,
+    add_result,
+    add_side_options,
+)
 from elbmf.cli.text.tables import log_p_text, shorten, table
+from elbmf.errors import visible
 from elbmf.utils.text import number, percent
 
 if TYPE_CHECKING:
@@ -43,6 +49,7 @@ def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None
     parser.add_argument(
         "-o", "--output", metavar="TABLE", help="write all to a .csv, .tsv, .json or .parquet file"
     )
+    add_escape_formulas(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_side_options(parser, "delimiter", "encoding", "sheet")
 
@@ -56,16 +63,23 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     output = Path(args.output) if args.output else None
     if output is not None:
-        check_table(output, *filter(None, [args.labels]), result=args.result)
+        check_table(
+            output,
+            *filter(None, [args.labels]),
+            result=args.result,
+            escape_formulas=args.escape_formulas,
+        )
     model = load(args.result)
     table_of_labels = label_table(model, args)[0]
     if output is not None:
-        check_table(output, str(table_of_labels), result=args.result)
+        check_table(
+            output, str(table_of_labels), result=args.result, escape_formulas=args.escape_formulas
+        )
     labels = labels_of_rows(model, args, console)
     found = {title: component_labels(model, each) for title, each in labels.items()}
     records = _of_columns(found, _records)
     if output is not None:
-        write_records(output, records)
+        write_records(output, records, escape_formulas=args.escape_formulas)
         console.note(f"Saved to {output}")
     if args.json:
         console.result_json(
@@ -79,7 +93,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         spoken = model.info.data.words.spoken
         texts = [
-            f"{title}\n{_text(each, spoken)}" if len(found) > 1 else _text(each, spoken)
+            f"{visible(title)}\n{_text(each, spoken)}" if len(found) > 1 else _text(each, spoken)
             for title, each in found.items()
         ]
         console.result("\n\n".join(texts))

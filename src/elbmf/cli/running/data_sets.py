@@ -120,6 +120,12 @@ def prepare_one(
             )
             for remote in data_set.downloads
         ]
+        unproved = [remote.name for remote in data_set.downloads if remote.checksum is None]
+        if unproved:
+            console.note(
+                f"{', '.join(unproved)}: the catalogue has no checksum to compare with. That it is "
+                "what its owner published rests on the encrypted connection alone."
+            )
     else:
         source = Path(args.source)
         check_other_file(path, source)

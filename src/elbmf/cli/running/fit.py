@@ -112,7 +112,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
             )
             here = A if isinstance(A, BooleanMatrix) else DiskMatrix(args.data)
             margins = model.margins(here, **weights) if args.tsv else None
-            save(folder, model, overwrite=args.overwrite, tsv=args.tsv, margins=margins)
+            save(
+                folder,
+                model,
+                overwrite=args.overwrite,
+                tsv=args.tsv,
+                margins=margins,
+                escape_formulas=args.escape_formulas,
+            )
             if args.write_back:
                 write_back(args.data, model)
                 console.note(f"Wrote obsm/X_{KEY}, varm/{KEY} and uns/{KEY} into {args.data}")

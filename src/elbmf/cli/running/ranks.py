@@ -1,7 +1,6 @@
 """What ``elbmf rank`` does: a search over ranks, where it is kept, and what is saved and said."""
 
 import argparse
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -32,7 +31,7 @@ from elbmf.estimators.saving import data_notes, noted_parameters, rank_notes
 from elbmf.io import MODEL_FILES, LabelledMatrix, SavedModel
 from elbmf.io.files import replacing
 from elbmf.io.model import CHOSEN
-from elbmf.io.plain import plain
+from elbmf.io.plain import json_text
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.step_folder import has_steps, remove_steps
 from elbmf.utils.machine import versions
@@ -165,12 +164,12 @@ def _clear(folder: Path) -> None:
 def _save_tables(folder: Path, search: RankSearch, found: dict[str, Any]) -> None:
     """Save the table of a search and its notes; values that are not finite become null."""
     texts = {
-        _TABLE: "\n".join(_tsv_lines(search.table_)),
-        _NOTES: json.dumps(plain(found), indent=2, ensure_ascii=False, allow_nan=False),
+        _TABLE: "\n".join([*_tsv_lines(search.table_), ""]),
+        _NOTES: json_text(found),
     }
     for name, text in texts.items():
         with replacing(folder / name, compress=False) as stream:
-            stream.write(f"{text}\n".encode())
+            stream.write(text.encode())
 
 
 def _save_chosen(

@@ -74,7 +74,13 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
         place = whereabouts(args.data, args, Path(args.output))
         model.info.data = replace(model.info.data, **place)
         model.info.command = command_line(args, given_seed, model.info.seed)
-        save(Path(args.output), model, overwrite=args.overwrite, tsv=args.tsv)
+        save(
+            Path(args.output),
+            model,
+            overwrite=args.overwrite,
+            tsv=args.tsv,
+            escape_formulas=args.escape_formulas,
+        )
     make_report(args, Path(args.output), model, None, console)
     rows = number(estimator.n_rows_seen_)
     if failure is not None:

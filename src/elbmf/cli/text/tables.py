@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from elbmf.errors import visible
 from elbmf.utils.text import shortened
 
 __all__ = ["figures", "log_p_text", "shorten", "table"]
@@ -9,7 +10,7 @@ __all__ = ["figures", "log_p_text", "shorten", "table"]
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = ()) -> str:
     """Lay out a table with aligned columns: some to the left, the others, numbers, to the right."""
-    lines = [list(headers), *map(list, rows)]
+    lines = [[visible(cell) for cell in line] for line in (headers, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(headers))]
 
     def laid_out(line: list[str]) -> str:
@@ -38,7 +39,7 @@ def shorten(
     shown: list[str] = []
     used = 0
     for name in names:
-        text = shortened(" ".join(name.split()), longest)
+        text = shortened(visible(" ".join(name.split())), longest)
         text = f'"{text}"' if "," in name else text
         used += len(text) + 2
         if shown and used > width:

@@ -5,6 +5,7 @@ They are read and written with h5py alone. Needs the extra ``h5ad``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ from elbmf.utils.extras import optional_module
 __all__ = [
     "H5AD",
     "axis_names",
+    "edited",
     "inside",
     "mark",
     "obs_titles",
@@ -49,6 +51,10 @@ _SPARSE_KINDS = {
     "csc_matrix": sparse.csc_array,
     "csc": sparse.csc_array,
 }
+
+# Bytes by which a file in memory grows, and room for what HDF5 notes of what is added to one.
+_GROWS = 1 << 22
+_BESIDE_ARRAYS = 1 << 20
 
 # What names were called in files of old versions.
 _INDEX = ("index", "_index")
@@ -289,7 +295,9 @@ def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
     """Write a minimal h5ad file: X and the names, "0", "1", ... where there are none."""
     h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
     values = table.values
-    with h5py.File(stream, "w") as file:
+    # In memory, where there always is room: HDF5 does not survive a full disk, nor do signals come
+    # through when it calls Python to write.
+    with h5py.File("made", "w", driver="core", backing_store=False, block_size=_GROWS) as file:
         mark(file, "anndata", "0.1.0")
         group = file.create_group("X")
         mark(group, "csr_matrix", "0.1.0")
@@ -308,6 +316,25 @@ def write_h5ad(stream: IO[bytes], table: LabelledMatrix) -> None:
             mark(index, "string-array", "0.2.0")
         for empty in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
             mark(file.create_group(empty), "dict", "0.1.0")
+        file.flush()
+        image = file.id.get_file_image()
+    stream.write(image)
+
+
+@contextmanager
+def edited(stream: IO[bytes], added: int) -> Iterator[Any]:
+    """Open a file that is being written, to which so many bytes of arrays will be added at most.
+
+    All the room that it may take is claimed before, for HDF5 does not survive a full disk.
+    """
+    h5py = optional_module("h5py", extra="h5ad", purpose="writing h5ad files")
+    stream.flush()
+    if hasattr(os, "posix_fallocate"):
+        # What is left of it is given back when the file is closed.
+        size = os.fstat(stream.fileno()).st_size
+        os.posix_fallocate(stream.fileno(), size, _BESIDE_ARRAYS + 2 * added)
+    with h5py.File(stream.name, "r+") as file:
+        yield file
 
 
 def mark(node: Any, kind: str, version: str) -> None:

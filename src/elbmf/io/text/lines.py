@@ -24,6 +24,7 @@ __all__ = [
     "check_encoding",
     "decoded",
     "finite_number",
+    "harmless",
     "is_missing",
     "is_number",
     "is_text",
@@ -351,6 +352,14 @@ def check_encoding(encoding: str) -> str:
             f"the encoding {encoding!r} does not contain ASCII. Save the file as UTF-8."
         )
     return encoding
+
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def harmless(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula: if need be, after a single quote."""
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
 def quoted(names: Iterable[str], delimiter: str) -> list[str]:

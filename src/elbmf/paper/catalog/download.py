@@ -1,4 +1,8 @@
-"""Getting the files that owners let anyone download."""
+"""Getting the files that owners let anyone download.
+
+By https alone, also where a server sends on to another: what has no checksum is known to come from
+its owner by nothing else.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import http.client
 import logging
 import shutil
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +23,20 @@ from elbmf.errors import FileFormatError, InputError
 from elbmf.io.files import open_raw, reading, reason, writing
 from elbmf.paper.catalog.sets import RemoteFile
 from elbmf.utils.atomic import move_into_place, part_of
+from elbmf.utils.text import size_text
 
 __all__ = ["digest", "download"]
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 20
 _SECONDS = 60.0
+
+# Times that servers may send on to another, and bytes that no file of a catalogue has.
+_MOST_REDIRECTS = 5
+_MOST_BYTES = 4 << 30
+
+# Where nobody is between, there is nothing to encrypt.
+_THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 # Called with the name of a file, how many bytes are there, and how many it has if that is known.
 Observer = Callable[[str, int, int | None], None]
@@ -56,12 +69,14 @@ def download(remote: RemoteFile, folder: Path, *, page: str, observer: Observer)
         with _opened(remote, done) as response:
             if response.status != http.HTTPStatus.PARTIAL_CONTENT:
                 done = 0  # The server begins from the start.
-            length = response.headers.get("Content-Length")
-            total = done + int(length) if length else None
+            length = response.headers.get("Content-Length") or ""
+            total = done + int(length) if length.isdecimal() else None
+            _check_size(total or 0, remote)
             if shutil.disk_usage(folder).free < (total or 0) - done:
                 raise _full(folder, remote)
             with writing(partial), open(partial, "ab" if done else "wb") as stream:
                 while chunk := response.read(_CHUNK):
+                    _check_size(done + len(chunk), remote)
                     _write(stream, chunk, folder, remote)
                     done += len(chunk)
                     observer(remote.name, done, total)
@@ -100,8 +115,41 @@ def _opened(remote: RemoteFile, done: int) -> Any:
     headers = {"User-Agent": f"elbmf/{__version__}"}
     if done:
         headers["Range"] = f"bytes={done}-"
+    _check_address(remote.url)
+    opener = urllib.request.build_opener(_Redirects)
     request = urllib.request.Request(remote.url, headers=headers)
-    return urllib.request.urlopen(request, timeout=_SECONDS)
+    return opener.open(request, timeout=_SECONDS)
+
+
+def _check_address(url: str, before: str | None = None) -> None:
+    """Raise where bytes could be changed on their way; ``before`` is who sends on to there."""
+    parts = urllib.parse.urlsplit(url)
+    here = [urllib.parse.urlsplit(each).hostname in _THIS_MACHINE for each in (url, before or url)]
+    if parts.scheme != "https" and not (parts.scheme == "http" and all(here)):
+        sent = f"the server sends on to {url}, but " if before else ""
+        raise urllib.error.URLError(f"{sent}only addresses that begin with https are asked")
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    max_redirections = max_repeats = _MOST_REDIRECTS
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        try:
+            _check_address(newurl, req.full_url)
+        except urllib.error.URLError:
+            fp.close()
+            raise
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_size(size: int, remote: RemoteFile) -> None:
+    if size > _MOST_BYTES:
+        raise InputError(
+            f"{remote.url}: is larger than {size_text(_MOST_BYTES)}, which no file of the "
+            "catalogue is. Look at what is there with a browser, and pass the file with --from."
+        )
 
 
 def _write(stream: Any, chunk: bytes, folder: Path, remote: RemoteFile) -> None:

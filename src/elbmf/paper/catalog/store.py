@@ -19,7 +19,7 @@ from scipy import sparse
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io import LabelledMatrix, read, write
 from elbmf.io.files import open_bytes, replacing, writing
-from elbmf.io.plain import plain
+from elbmf.io.plain import json_text
 from elbmf.io.side_tables import ID, SIDES, read_side, write_side
 from elbmf.io.table import compact
 from elbmf.paper.catalog.prepared import PreparedData
@@ -223,9 +223,8 @@ def save_prepared(
         "density": ones / max(rows * columns, 1),
         "notes": data.notes,
     }
-    text = json.dumps(plain(told), indent=1, ensure_ascii=False, allow_nan=False)
     with replacing(_beside(base, _INFO), compress=False) as stream:
-        stream.write(f"{text}\n".encode())
+        stream.write(json_text(told, indent=1).encode())
     return path
 
 
