@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import InputError
-from elbmf.io.model_info import Notes
+from elbmf.utils.notes import Notes
 
 __all__ = ["plain"]
 
