@@ -113,7 +113,7 @@ def test_blocks_have_checksums_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda note: note.pop("shape"), "does not describe"),
+        (lambda note: note.pop("shape"), "matrix.json: shape is missing"),
         (lambda note: note.update(format="other"), "does not describe"),
         (lambda note: note.update(version=99), "version 99, which is newer"),
         (lambda note: note["arrays"].pop("rows.ones"), "does not name the array 'rows.ones'"),
@@ -135,12 +135,13 @@ def test_what_is_no_matrix_folder_is_told(tmp_path, A):
             DiskMatrix(place)
     stored = store(A, tmp_path / "A.matrix", row_names=[str(i) for i in range(40)])
     names = stored.path / "rows.names.json"
-    names.write_text("1\n")
+    names.write_text('"1"\n')
     with pytest.raises(FileFormatError, match="expected 40 names, one a line; found 1"):
         stored.names(0)
-    names.write_text("{")
-    with pytest.raises(FileFormatError, match="is damaged"):
-        stored.names(0)
+    for text in ("{", "1\n", '"\\ud800"\n', "[" * 5000):
+        names.write_text(text)
+        with pytest.raises(FileFormatError, match="is damaged"):
+            stored.names(0)
 
 
 def test_other_folders_are_not_replaced(tmp_path, A):

@@ -197,7 +197,9 @@ def _kernel_cache() -> Any:
             if config.CACHE_DIR:
                 folders.append(chosen(function, file).get_cache_path())
             name = self._impl.filename_base
-            self._indexes = [Checked(folder, name, fingerprint) for folder in dict.fromkeys(folders)]
+            self._indexes = [
+                Checked(folder, name, fingerprint) for folder in dict.fromkeys(folders)
+            ]
             self._cache_file = self._indexes[0]
             for index in self._indexes:
                 _stamp(index, fingerprint)

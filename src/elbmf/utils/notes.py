@@ -33,13 +33,13 @@ import numpy as np
 from elbmf.errors import FileFormatError, InputError
 
 __all__ = [
+    "ANY_NUMBER",
     "AnyFloat",
     "Count",
     "Length",
     "Notes",
     "Within",
     "load_json",
-    "newer_version",
     "read_note",
 ]
 
@@ -64,7 +64,9 @@ class Within:
         return self.least <= value <= self.most
 
     def __str__(self) -> str:
-        return self.words or f" from {self.least} {'on' if self.most >= _MOST else f'to {self.most}'}"
+        return (
+            self.words or f" from {self.least} {'on' if self.most >= _MOST else f'to {self.most}'}"
+        )
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,15 @@ Count = Annotated[int, Within(0, _MOST)]
 
 AnyFloat = Annotated[float, Within(-math.inf, math.inf)]
 """A number that may be infinite; others are not."""
+
+
+class _Anything:
+    def __contains__(self, value: float) -> bool:
+        return True
+
+
+ANY_NUMBER = _Anything()
+"""Says that a number may also be none, NaN."""
 
 
 @dataclass(kw_only=True)
@@ -174,14 +185,6 @@ def load_json(path: Path, remedy: str) -> Any:
     if deep:
         raise FileFormatError(f"{path}: lists or objects in it are nested too deeply. {remedy}")
     return value
-
-
-def newer_version(path: Path, found: int, known: int) -> InputError:
-    """Return what to raise of a file that this program is too old for."""
-    return FileFormatError(
-        f"{path}: has version {found}, which is newer than this program knows ({known}). Install a "
-        "newer elbmf."
-    )
 
 
 def _reason(error: ValueError) -> str:
@@ -294,10 +297,11 @@ def _words(kind: Any, value: Any) -> str:
 
 
 def _fits(kind: Any, value: Any) -> bool:
+    bare: Any
     bare, said = _bare(kind)
     if get_origin(bare) is Literal:
         return value in get_args(bare) and not isinstance(value, bool)
-    base = _base(bare)
+    base: Any = _base(bare)
     # Python takes True for the number 1.
     if not isinstance(value, _KINDS[base][1]) or (isinstance(value, bool) and bare is not bool):
         return False
