@@ -367,20 +367,20 @@ class DiskMatrix(BooleanMatrix):
         FileFormatError
             If something is wrong; says where.
         """
-        for array in self._files():
+        for array in self.files():
             array.require_unchanged()
         if "_lines" in vars(self):
             return
         stamps = self.stamps()
         if stamps not in _LOOKED_AT:
-            self._look()
+            self.look()
             note_as_looked_at(stamps)
         found = [self._matrix(sides) for sides in self._stored.values()]
         super().__init__(self.shape, found[0].indptr, found[0].indices, *found[1:])
         self._lines.update(found[0]._lines)
 
-    def _look(self) -> None:
-        """Look at everything."""
+    def look(self) -> None:
+        """Look at all that the files hold, whether that was done before or not; see `verify`."""
         with ThreadPoolExecutor(available_cores()) as pool:
             for missing, sides in self._stored.items():
                 for pattern in sides:
@@ -396,8 +396,8 @@ class DiskMatrix(BooleanMatrix):
                         f"{self.path}: the {what} by rows are not those by columns. {_REMEDY}"
                     )
         if len(self._stored) > 1:
-            ones, missing = (sides[0].mapped for sides in self._stored.values())
-            require_apart(ones, missing, self.path, _REMEDY)
+            ones, others = (sides[0].mapped for sides in self._stored.values())
+            require_apart(ones, others, self.path, _REMEDY)
 
     def _matrix(self, stored: tuple[StoredPattern, StoredPattern]) -> BooleanMatrix:
         """Return the ones or the missing cells, which were looked at."""
@@ -407,12 +407,13 @@ class DiskMatrix(BooleanMatrix):
         matrix._lines.update(sides)
         return matrix
 
-    def _files(self) -> list[StoredArray]:
+    def files(self) -> list[StoredArray]:
+        """Return all files of arrays."""
         return [array for sides in self._stored.values() for each in sides for array in each.files]
 
     def stamps(self) -> Stamps:
         """Return what tells that files have changed."""
-        return tuple(array.stamp for array in self._files())
+        return tuple(array.stamp for array in self.files())
 
     def piece(self, side: int, low: int, high: int) -> tuple[Pattern, Pattern | None]:
         """Copy some rows (0) or columns (1) into memory, and their missing cells if there are any.

@@ -305,10 +305,10 @@ def _fits(kind: Any, value: Any) -> bool:
     # Python takes True for the number 1.
     if not isinstance(value, _KINDS[base][1]) or (isinstance(value, bool) and bare is not bool):
         return False
-    if base is tuple:
-        return len(value) == len(get_args(bare))
-    if isinstance(said, Length):
-        return len(value) == said.length
+    length = len(get_args(bare)) if base is tuple else None
+    length = said.length if isinstance(said, Length) else length
+    if length is not None:
+        return len(list(value)) == length
     return said is None or value in said
 
 
