@@ -7,6 +7,7 @@ which may come from anywhere, before they were looked at.
 import secrets
 from concurrent.futures import Executor
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ class StoredPattern:
         for number in self.starts.blocks(low, high + 1):
             self.starts.verify(number)
         starts = np.array(all_starts[low : high + 1])
-        in_order = 0 <= starts[0] and starts[-1] <= self._total and (np.diff(starts) >= 0).all()
+        in_order = starts[0] >= 0 and starts[-1] <= self._total and (np.diff(starts) >= 0).all()
         if not in_order or (low == 0 and starts[0] != 0):
             raise self._wrong(self.starts, f"{self._line}s {low} to {high} start out of order")
         first, last = int(starts[0]), int(starts[-1])
@@ -148,7 +149,7 @@ def require_apart(ones: Pattern, missing: Pattern, path: Path, remedy: str) -> N
     (starts, entries), (other_starts, others) = ones, missing
     edges = np.searchsorted(starts, np.arange(0, int(starts[-1]), _AT_ONCE), side="right") - 1
     edges = np.unique([0, *edges, starts.size - 1])
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges.tolist()):
         lines = slice(low, high + 1)
         if count_common(starts[lines], entries, other_starts[lines], others):
             raise FileFormatError(

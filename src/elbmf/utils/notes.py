@@ -307,9 +307,8 @@ def _fits(kind: Any, value: Any) -> bool:
         return False
     length = len(get_args(bare)) if base is tuple else None
     length = said.length if isinstance(said, Length) else length
-    if length is not None:
-        return len(list(value)) == length
-    return said is None or value in said
+    sized: Any = value
+    return len(sized) == length if length is not None else said is None or sized in said
 
 
 def _read_notes(kind: Any, value: Mapping[str, Any], where: str) -> Any:
