@@ -59,10 +59,10 @@ def look_at_lines(starts, line, first, entries, length, of_lines, of_entries, to
                 return line
             if at > starts[line] and run[0] <= entries[at - shift - 1]:
                 return line
-            stray = 0
+            stray = False
             sum = np.uint64(spread(run[0], of_entries))
             for e in range(1, run.shape[0]):
-                stray += run[e] <= run[e - 1]
+                stray |= run[e] <= run[e - 1]
                 sum += np.uint64(spread(run[e], of_entries))
             if stray:
                 return line

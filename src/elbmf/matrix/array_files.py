@@ -31,7 +31,7 @@ __all__ = ["BLOCK", "ArrayNote", "ArrayWriter", "Stamp", "StoredArray", "checksu
 BLOCK = 1 << 24
 
 # Bytes that are read at once to be looked at, while they are at hand.
-_AT_ONCE = 1 << 19
+_AT_ONCE = 1 << 20
 
 # Those that are written here have some hundred bytes.
 _LONGEST_HEADER = 1 << 12

@@ -15,7 +15,6 @@ of each file has a checksum.
 import errno
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections import deque
@@ -36,7 +35,8 @@ from elbmf.matrix.array_files import ArrayNote, ArrayWriter, Stamp, StoredArray
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
 from elbmf.matrix.stored_pattern import StoredPattern, new_key, require_apart
-from elbmf.utils.atomic import part_of, replace_folder, sync_file
+from elbmf.utils.atomic import replace_folder, sync_file
+from elbmf.utils.leftovers import OwnFolder
 from elbmf.utils.notes import Count, Notes, read_note
 from elbmf.utils.threads import available_cores
 
@@ -75,17 +75,19 @@ class FolderWriter:
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         self.path = Path(path)
-        if self.path.exists():
-            if not (self.path / NOTE).is_file():
-                raise InputError(f"{self.path}: exists and is not a matrix folder. Move it away.")
-            if not overwrite:
-                raise InputError(f"{self.path}: already exists. Choose another name.")
-        self.part = part_of(self.path)
-        if self.part.exists():
-            shutil.rmtree(self.part)
-        self.part.mkdir(parents=True)
+        self._overwrite = overwrite
+        self._require_free()
+        self._own = OwnFolder(Path(os.path.abspath(self.path)))
+        self.part = self._own.path
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}
+
+    def _require_free(self) -> None:
+        if self.path.exists() or self.path.is_symlink():
+            if not (self.path / NOTE).is_file():
+                raise InputError(f"{self.path}: exists and is not a matrix folder. Move it away.")
+            if not self._overwrite:
+                raise InputError(f"{self.path}: already exists. Choose another name.")
 
     def array(self, name: str, dtype: Any, length: int | None = None) -> ArrayWriter:
         """Begin an array, by a name as of `array_name`; its length may show later."""
@@ -145,7 +147,13 @@ class FolderWriter:
     def _give_up(self, error: BaseException) -> None:
         for writer in self._open.values():
             writer.abandon()
-        shutil.rmtree(self.part, ignore_errors=True)
+        was_there = self.part.exists()
+        self._own.release()
+        if isinstance(error, FileNotFoundError) and not was_there:
+            raise InputError(
+                f"{self.path}: could not be written, for somebody has removed {self.part}, where "
+                "it was made. Start again."
+            ) from error
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
 
@@ -161,7 +169,10 @@ class FolderWriter:
             before = path.stat().st_mtime_ns - 2 * _TICK
             os.utime(path, ns=(before, before))
         stamps = DiskMatrix(self.part).stamps()
-        replace_folder(self.part, self.path)
+        # It may have come about meanwhile.
+        self._require_free()
+        replace_folder(self.part, Path(os.path.abspath(self.path)))
+        self._own.release()
         note_as_looked_at(stamps)
 
 

@@ -6,6 +6,7 @@ reached the disk before it is moved: a loss of power leaves the old or the new, 
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -70,15 +71,30 @@ def replace_folder(written: Path, path: Path) -> None:
     """Give a folder that is complete its name, in place of one that may have it.
 
     A folder cannot be replaced by another in one step: the old one is moved away before, and only
-    then deleted, so that one of them is there whatever happens.
+    then deleted, so that one of them is there whatever happens. Of several who do so at once, the
+    last one wins.
     """
-    former = path.with_name(f".{path.name}.former")
-    shutil.rmtree(former, ignore_errors=True)
-    if path.exists():
-        path.rename(former)
-    written.rename(path)
+    former: list[Path] = []
+    try:
+        while True:
+            if path.exists():
+                former.append(path.with_name(f".{path.name}.{secrets.token_hex(6)}.former"))
+                with suppress(FileNotFoundError):  # Somebody else has just moved it away.
+                    path.rename(former[-1])
+            try:
+                written.rename(path)
+                break
+            except OSError as error:
+                # Somebody else has just put theirs there.
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+    except OSError:
+        if former and former[-1].exists() and not path.exists():
+            former[-1].rename(path)
+        raise
     sync_folder(path.parent)
-    shutil.rmtree(former, ignore_errors=True)
+    for each in former:
+        shutil.rmtree(each, ignore_errors=True)
 
 
 def sync_file(stream: IO[bytes] | IO[str]) -> None:
