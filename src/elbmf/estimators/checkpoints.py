@@ -32,7 +32,7 @@ from elbmf.errors import (
 from elbmf.matrix.array_files import ArrayNote, ArrayWriter, StoredArray
 from elbmf.ranks.step_folder import remove_steps
 from elbmf.relaxation.half_step import Rows
-from elbmf.utils.atomic import atomic_file, part_of
+from elbmf.utils.atomic import atomic_file, own_part_of
 from elbmf.utils.notes import Count, Notes, read_note
 
 __all__ = [
@@ -46,7 +46,7 @@ __all__ = [
 ]
 
 _FORMAT, _VERSION = "elbmf checkpoint", 1
-_NAME = re.compile(r"checkpoint-(\d{1,18})\.(?:json|json\.part|.+\.npy)")
+_NAME = re.compile(r"checkpoint-(\d{1,18})\.(?:json|json\..+|.+\.npy)")
 _NOTE = re.compile(r"checkpoint-(\d{1,18})\.json")
 _ARRAY = re.compile(r"\w+(\.\w+)?")
 _REMEDY = "Remove it."
@@ -200,7 +200,7 @@ class CheckpointFolder:
             text = json.dumps({"crc32": _checksum(content), **content})
             path = self.folder / f"checkpoint-{number}.json"
             # It must be there for good before another goes.
-            with atomic_file(path, temporary=part_of(path), sync=True) as file:
+            with atomic_file(path, temporary=own_part_of(path), sync=True) as file:
                 file.write(text.encode())
         except BaseException:
             _remove(path for path, own in _files(self.folder) if own == number)

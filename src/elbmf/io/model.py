@@ -20,8 +20,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +39,7 @@ from elbmf.io.model_tables import MODEL_TABLES
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+from elbmf.matrix.array_files import read_arrays
 from elbmf.utils.notes import Count, Notes, read_note
 from elbmf.utils.text import counted
 
@@ -53,6 +52,7 @@ _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
 _JSON, _FACTORS = "model.json", "factors.npz"
 _REMEDY = "Save the model again."
+_SHAPE = ("rows", "components", "columns")
 
 
 @dataclass
@@ -259,7 +259,6 @@ def save_model(
 
 
 def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *, tsv: bool) -> None:
-    rows, components, columns = model.shape
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
         arrays[f"{name}_indptr"], arrays[f"{name}_indices"] = factor.indptr, factor.indices
@@ -269,7 +268,7 @@ def _write_files(directory: Path, model: SavedModel, margins: Margins | None, *,
     description = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
-        "shape": {"rows": rows, "components": components, "columns": columns},
+        "shape": dict(zip(_SHAPE, model.shape, strict=True)),
         "factors_sha256": hashlib.sha256((directory / _FACTORS).read_bytes()).hexdigest(),
         "info": plain(model.info.to_json(), "info"),
     }
@@ -314,7 +313,7 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
         described = read_note(_Description, source / _JSON, _REMEDY, check)
     try:
         return _read_factors(source / _FACTORS, described)
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
@@ -347,14 +346,22 @@ def _read_factors(path: Path, described: _Description) -> SavedModel:
             f"{path}: is damaged, or not the file that {_JSON} describes (its SHA-256 differs). "
             "Save the model again."
         )
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        rows, components, columns = (int(size) for size in archive["shape"])
-        names = [names_in(archive, field) for field in NAME_FIELDS]
-        factors = []
-        for name, shape in (("U", (rows, components)), ("V", (components, columns))):
-            indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]
-            ones = np.ones(indices.size, dtype=bool)
-            factor = sparse.csr_array((ones, indices, indptr), shape=shape)
-            factor.check_format(full_check=True)
-            factors.append(factor)
+    with open(path, "rb") as stream:
+        archive = read_arrays(stream)
+    numbers = ("shape", "U_indptr", "U_indices", "V_indptr", "V_indices")
+    for each in numbers:
+        if each not in archive or archive[each].dtype.kind != "i" or archive[each].ndim != 1:
+            raise ValueError(f"expected an array {each!r} of whole numbers")
+    rows, components, columns = archive["shape"].tolist()
+    noted = described.shape or dict(zip(_SHAPE, (rows, components, columns), strict=True))
+    if [*map(noted.get, _SHAPE)] != [rows, components, columns]:
+        raise ValueError(f"their shape is not what {_JSON} says")
+    names = [names_in(archive, field) for field in NAME_FIELDS]
+    factors = []
+    for name, shape in (("U", (rows, components)), ("V", (components, columns))):
+        indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]
+        ones = np.ones(indices.size, dtype=bool)
+        factor = sparse.csr_array((ones, indices, indptr), shape=shape)
+        factor.check_format(full_check=True)
+        factors.append(factor)
     return SavedModel(factors[0], factors[1], names[0], names[1], described.info)

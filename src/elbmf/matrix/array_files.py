@@ -8,13 +8,16 @@ import ast
 import io
 import math
 import os
+import re
 import stat
+import struct
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -25,13 +28,24 @@ from elbmf.matrix.paging import map_file
 from elbmf.utils.atomic import sync_file
 from elbmf.utils.notes import Count, Notes
 
-__all__ = ["BLOCK", "ArrayNote", "ArrayWriter", "Stamp", "StoredArray", "checksums_of"]
+__all__ = [
+    "BLOCK",
+    "ArrayNote",
+    "ArrayWriter",
+    "Stamp",
+    "StoredArray",
+    "checksums_of",
+    "read_arrays",
+]
 
 # Bytes that have a checksum of their own.
 BLOCK = 1 << 24
 
 # Bytes that are read at once to be looked at, while they are at hand.
 _AT_ONCE = 1 << 20
+
+# Types of arrays in npz files.
+_PLAIN = re.compile(r"[<>|=](?:b1|[iu][1248]|f[248]|U\d{1,9})")
 
 # Those that are written here have some hundred bytes.
 _LONGEST_HEADER = 1 << 12
@@ -158,6 +172,45 @@ Look = Callable[[int, NDArray[Any]], str]
 
 Returns what is wrong, if anything.
 """
+
+
+def read_arrays(stream: BinaryIO) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file, as `numpy.savez` writes them.
+
+    No more is allocated than what the file holds.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, or has anything but numbers and text in it.
+    """
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return {
+                member.filename.removesuffix(".npy"): _member(archive, member)
+                for member in archive.infolist()
+            }
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error,
+        OverflowError, KeyError,
+    ) as error:  # fmt: skip
+        raise ValueError(f"no npz file, or damaged: {error}") from error
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return an array of an npz file."""
+    with archive.open(member) as file:
+        header = _header(cast(BinaryIO, file))
+        data = file.read()
+    descr, shape, in_columns = (header.get(each) for each in ("descr", "shape", "fortran_order"))
+    if not (isinstance(descr, str) and _PLAIN.fullmatch(descr) and isinstance(shape, tuple)):
+        raise ValueError(f"{member.filename!r:.40} is no array of numbers or text")
+    dtype = np.dtype(descr)
+    fitting = all(type(length) is int and length >= 0 for length in shape)
+    if not fitting or math.prod(shape) * dtype.itemsize != len(data):
+        raise ValueError(f"{member.filename!r:.40} is not as long as it says")
+    order: Literal["F", "C"] = "F" if in_columns else "C"
+    return np.frombuffer(bytearray(data), dtype).reshape(shape, order=order)
 
 
 class Stamp(NamedTuple):

@@ -18,6 +18,7 @@ from typing import IO
 __all__ = [
     "atomic_file",
     "move_into_place",
+    "own_part_of",
     "part_of",
     "replace_folder",
     "sync_file",
@@ -35,6 +36,11 @@ def temporary_sibling(path: Path) -> Path:
 def part_of(path: Path) -> Path:
     """Return the name of what will be a file, for those who write it alone and clean up by name."""
     return path.with_name(f"{path.name}.part")
+
+
+def own_part_of(path: Path) -> Path:
+    """Return an unused name of what will be a file, for several who clean up by name."""
+    return part_of(path.with_name(f"{path.name}.{secrets.token_hex(6)}"))
 
 
 @contextmanager
