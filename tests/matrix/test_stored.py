@@ -193,13 +193,18 @@ def test_a_folder_that_is_removed_while_it_is_written_is_told(tmp_path, A):
 
 def test_what_came_about_meanwhile_is_not_replaced(tmp_path, A):
     path = tmp_path / "A.matrix"
-    with pytest.raises(InputError, match="is not a matrix folder"), FolderWriter(path) as writer:
-        for side in (0, 1):
-            starts, ones = A.lines(side)
-            writer.pattern(side, starts, [ones[: A.ones]], A.shape[1 - side])
-        writer.note(A.shape, A.ones)
-        path.mkdir()
-        (path / "mine").touch()
+
+    def write():
+        with FolderWriter(path) as writer:
+            for side in (0, 1):
+                starts, ones = A.lines(side)
+                writer.pattern(side, starts, [ones[: A.ones]], A.shape[1 - side])
+            writer.note(A.shape, A.ones)
+            path.mkdir()
+            (path / "mine").touch()
+
+    with pytest.raises(InputError, match="is not a matrix folder"):
+        write()
     assert [each.name for each in path.iterdir()] == ["mine"]
 
 

@@ -1,4 +1,4 @@
-"""Folders that are written beside their place, each by one process; and what is left of killed ones.
+"""Folders that one process writes beside their place, and what is left of killed ones.
 
 Whoever writes to a folder has claimed it, and the system ends the claim together with the process.
 So a folder that nobody claims, and that is not just being made, is left of a process that was
