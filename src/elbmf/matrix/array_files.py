@@ -286,10 +286,10 @@ class StoredArray(NamedTuple):
         except ValueError as error:
             raise FileFormatError(f"{path}: expected an npy file ({error}). {remedy}") from None
         shape = tuple(noted.shape) or (noted.length,)
-        if header != {"descr": dtype.str, "fortran_order": False, "shape": shape}:
+        wanted = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        if header != wanted or offset % dtype.itemsize:
             raise FileFormatError(
-                f"{path}: is an array of type {header.get('descr')!r:.40} and shape "
-                f"{header.get('shape')!r:.40}, expected {dtype.str!r} and {shape}. {remedy}"
+                f"{path}: expected an npy file that says {wanted}, found {header!r:.99}. {remedy}"
             )
         if stamp.size - offset != size:
             raise FileFormatError(

@@ -422,6 +422,11 @@ class DiskMatrix(BooleanMatrix):
         """Return all files of arrays."""
         return [array for sides in self._stored.values() for each in sides for array in each.files]
 
+    @property
+    def size(self) -> int:
+        """Bytes of these files."""
+        return sum(array.stamp.size for array in self.files())
+
     def stamps(self) -> Stamps:
         """Return what tells that files have changed."""
         return tuple(array.stamp for array in self.files())

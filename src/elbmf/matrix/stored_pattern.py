@@ -82,7 +82,7 @@ class StoredPattern:
         def look(first: int, run: NDArray[Any]) -> str:
             count = min(max(self._total - first, 0), run.size - 1)
             if run[1 + count :].any():
-                return "expected zeros behind the last of its lines"
+                return f"expected {PADDING} zeros behind {self._total} positions"
             total = np.zeros(1, np.uint64)
             wrong = self._first_wrong(starts, first, run[: 1 + count], of_lines, of_entries, total)
             totals.append(int(total[0]))
