@@ -21,6 +21,7 @@ __all__ = [
     "InputError",
     "Line",
     "MissingExtraError",
+    "NewerVersionError",
     "NothingToLearnWarning",
     "OtherWorkError",
     "Placeholder",
@@ -135,6 +136,16 @@ class InputError(ValueError):
 
 class FileFormatError(InputError):
     """A file is empty, truncated, or not of the format it claims to be."""
+
+
+class NewerVersionError(FileFormatError):
+    """A file is of a version that this program is too old for."""
+
+    def __init__(self, path: str | os.PathLike[str], found: int, known: int) -> None:
+        super().__init__(
+            f"{os.fspath(path)}: has version {found}, which is newer than this program knows "
+            f"({known}). Install a newer elbmf."
+        )
 
 
 class ClusterError(RuntimeError):

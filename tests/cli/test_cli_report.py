@@ -158,7 +158,7 @@ def test_searches_show_their_ranks(elbmf: Any) -> None:
         assert again["summary"]["measures"] is not None
         assert again["recipe"]["command"].startswith("elbmf rank tiles.csv")
     Path("ranks/ranks.json").write_text("{}")
-    elbmf("report", "ranks").assert_error("ranks/ranks.json", "no table of ranks")
+    elbmf("report", "ranks").assert_error("ranks/ranks.json", "table is missing")
 
 
 def test_fits_make_reports(elbmf: Any) -> None:

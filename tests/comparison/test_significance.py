@@ -185,7 +185,7 @@ def test_kept_samples_are_taken_for_what_they_are(tmp_path):
     with pytest.raises(OtherTestError, match="other data"):
         significance(NOISE, METHOD, **given)
     kept.write_text(json.dumps({"best": 3}))
-    with pytest.raises(FileFormatError, match=r"kept\.json: does not hold the samples"):
+    with pytest.raises(FileFormatError, match=r"kept\.json: "):
         significance(TILES.A, METHOD, **given)
 
 

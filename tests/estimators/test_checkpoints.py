@@ -543,7 +543,7 @@ def test_any_damage_is_seen(tmp_path_factory, data):
         assert_is_example(found, 1)
         assert path.name in found.damage
     else:
-        # What the header of an array says is noted elsewhere, and never looked at.
+        # The header of an array ends in spaces that say nothing.
         assert path.suffix == ".npy"
         assert how == "flipped"
         assert at < 128

@@ -170,6 +170,41 @@ def test_what_was_kept_elsewhere_is_loaded_and_what_is_new_is_kept(imported, tmp
     assert [*(tmp_path / "chosen").rglob("*.nbi")]
 
 
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-40] + bytes([content[-40] ^ 1]) + content[-39:],
+        lambda content: b"celbmf\nNoLongerThere\n.",
+        lambda content: b"",
+    ],
+    ids=["cut", "flipped", "other", "empty"],
+)
+def test_what_was_kept_and_is_damaged_is_compiled_and_kept_again(
+    imported, tmp_path, suffix, damaged
+):
+    assert imported()(21) == 42
+    (kept,) = tmp_path.rglob(f"*{suffix}")
+    kept.write_bytes(damaged(kept.read_bytes()))
+    double, before = imported(), compiling_seconds()
+    assert double(21) == 42
+    assert compiling_seconds() > before
+    double, before = imported(), compiling_seconds()
+    assert double(21) == 42
+    assert compiling_seconds() == before
+
+
+def test_kernels_run_where_keeping_them_fails(imported, tmp_path, caplog):
+    compiling._warn_that_nothing_is_kept.cache_clear()
+    assert imported()(21) == 42
+    (kept,) = tmp_path.rglob("*.nbi")
+    kept.unlink()
+    kept.mkdir()
+    assert imported()(21) == 42
+    assert [each.levelname for each in caplog.records] == ["WARNING"]
+
+
 def test_kernels_are_kept_where_numba_has_changed_how_it_does_that(imported, tmp_path, monkeypatch):
     def other(function, fingerprint):
         raise AttributeError("no such part")

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import shutil
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_blocks_have_checksums_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda note: note.pop("shape"), "does not describe"),
+        (lambda note: note.pop("shape"), "matrix.json: shape is missing"),
         (lambda note: note.update(format="other"), "does not describe"),
         (lambda note: note.update(version=99), "version 99, which is newer"),
         (lambda note: note["arrays"].pop("rows.ones"), "does not name the array 'rows.ones'"),
@@ -135,12 +136,13 @@ def test_what_is_no_matrix_folder_is_told(tmp_path, A):
             DiskMatrix(place)
     stored = store(A, tmp_path / "A.matrix", row_names=[str(i) for i in range(40)])
     names = stored.path / "rows.names.json"
-    names.write_text("1\n")
+    names.write_text('"1"\n')
     with pytest.raises(FileFormatError, match="expected 40 names, one a line; found 1"):
         stored.names(0)
-    names.write_text("{")
-    with pytest.raises(FileFormatError, match="is damaged"):
-        stored.names(0)
+    for text in ("{", "1\n", '"\\ud800"\n', "[" * 5000):
+        names.write_text(text)
+        with pytest.raises(FileFormatError, match="is damaged"):
+            stored.names(0)
 
 
 def test_other_folders_are_not_replaced(tmp_path, A):
@@ -166,7 +168,56 @@ def test_nothing_half_written_is_left(tmp_path, A):
         write()
     assert list(tmp_path.iterdir()) == []
     # What a killed writer left behind is in nobody's way.
-    (tmp_path / "A.matrix.part").mkdir()
+    for name in (".A.matrix.0123456789ab.part", ".A.matrix.ba9876543210.former"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (0, 0))
     assert_same(store(A, path), A)
-    assert [each.name for each in tmp_path.iterdir()] == ["A.matrix"]
+    assert {each.name for each in tmp_path.iterdir()} == {"A.matrix", name}
     shutil.rmtree(path)
+    (tmp_path / name).rename(path)
+    (path / "matrix.json").touch()
+    assert_same(store(A, path, overwrite=True), A)
+    assert [each.name for each in tmp_path.iterdir()] == ["A.matrix"]
+
+
+def test_a_folder_that_is_removed_while_it_is_written_is_told(tmp_path, A):
+    def write():
+        with FolderWriter(tmp_path / "A.matrix") as writer:
+            shutil.rmtree(writer.part)
+            writer.array("rows.ones", np.uint16, 5)
+
+    with pytest.raises(InputError, match=r"A.matrix: could not be written, for somebody has rem"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_came_about_meanwhile_is_not_replaced(tmp_path, A):
+    path = tmp_path / "A.matrix"
+
+    def write():
+        with FolderWriter(path) as writer:
+            for side in (0, 1):
+                starts, ones = A.lines(side)
+                writer.pattern(side, starts, [ones[: A.ones]], A.shape[1 - side])
+            writer.note(A.shape, A.ones)
+            path.mkdir()
+            (path / "mine").touch()
+
+    with pytest.raises(InputError, match="is not a matrix folder"):
+        write()
+    assert [each.name for each in path.iterdir()] == ["mine"]
+
+
+def test_of_two_who_write_one_folder_the_last_one_wins(tmp_path, A):
+    other = BooleanMatrix.from_array(np.eye(3))
+    path = tmp_path / "A.matrix"
+    with FolderWriter(path, overwrite=True) as writer:
+        assert_same(store(other, path), other)
+        for pattern, missing in ((A, False), (A.missing, True)):
+            for side in (0, 1):
+                starts, ones = pattern.lines(side)
+                whole = [ones[: pattern.ones]]
+                writer.pattern(side, starts, whole, A.shape[1 - side], missing=missing)
+        writer.note(A.shape, A.ones, A.n_missing)
+    assert_same(DiskMatrix(path), A)
+    assert [each.name for each in tmp_path.iterdir()] == ["A.matrix"]

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from elbmf.utils.atomic import atomic_file, part_of, replace_folder
+from elbmf.utils.leftovers import OwnFolder
 
 
 def names(folder):
@@ -134,9 +135,44 @@ def test_a_crash_leaves_one_of_two_folders(tmp_path, monkeypatch, moves):
     assert texts.get("a") == ["old", None, "new"][moves]
 
 
-def test_what_a_crash_left_of_a_folder_is_cleared_away(tmp_path):
-    folder_with(tmp_path / ".a.former", "older")
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path):
     folder_with(tmp_path / "a", "old")
-    replace_folder(folder_with(tmp_path / "a.part", "new"), tmp_path / "a")
+    with pytest.raises(FileNotFoundError):
+        replace_folder(tmp_path / "gone", tmp_path / "a")
     assert names(tmp_path) == ["a"]
-    assert (tmp_path / "a" / "content").read_text() == "new"
+    assert (tmp_path / "a" / "content").read_text() == "old"
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_of_several_who_replace_a_folder_the_last_one_wins(tmp_path, monkeypatch, before):
+    if before:
+        folder_with(tmp_path / "a", "old")
+    others = iter([folder_with(tmp_path / f"other{i}", "other") for i in range(3)])
+    rename = type(path := tmp_path / "a").rename
+
+    def racing(source, target):
+        if source.name == "own" and (other := next(others, None)):
+            rename(other, path)
+        return rename(source, target)
+
+    monkeypatch.setattr(type(path), "rename", racing)
+    replace_folder(folder_with(tmp_path / "own", "own"), path)
+    assert names(tmp_path) == ["a"]
+    assert (path / "content").read_text() == "own"
+
+
+def test_only_what_nobody_writes_to_any_more_is_cleared_away(tmp_path):
+    path, own = tmp_path / "a", OwnFolder(tmp_path / "a")
+    kept = [".a.0123456789ab.part.x", ".b.0123456789ab.part", "a.part", ".a.x.part"]
+    for name in (*kept, ".a.0123456789ab.part", ".a.ba9876543210.part"):
+        folder_with(tmp_path / name, "left")
+    (tmp_path / ".a.aaaaaaaaaaaa.part").symlink_to(tmp_path / "a.part")
+    for each in (own.path, *tmp_path.glob(".*"), tmp_path / "a.part"):
+        if each.name != ".a.ba9876543210.part":  # It is young.
+            os.utime(each, (0, 0))
+    other = OwnFolder(path)
+    expected = {*kept, ".a.ba9876543210.part", ".a.aaaaaaaaaaaa.part"}
+    assert {*names(tmp_path)} == expected | {own.path.name, other.path.name}
+    own.release()
+    other.release()
+    assert {*names(tmp_path)} == expected

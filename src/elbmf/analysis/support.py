@@ -55,7 +55,7 @@ class Support:
 
 def line_ones(A: BooleanMatrix, axis: int) -> NDArray[np.int64]:
     """Return the ones of each row (axis 0) or column."""
-    return np.diff(A.lines(axis)[0]).astype(np.int64, copy=False)
+    return np.diff(A.starts(axis)).astype(np.int64, copy=False)
 
 
 def support(A: Any, U: Any, V: Any, n_jobs: int | None = None) -> Support:

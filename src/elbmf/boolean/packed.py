@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.product import Bools, Words, pack
+from elbmf.errors import InputError
 from elbmf.kernels.sets import Bits
 
-__all__ = ["PackedFactors", "factors_from_bytes", "factors_to_bytes", "unpack"]
+__all__ = ["PackedFactors", "factors_from_bytes", "factors_to_bytes", "require_bits", "unpack"]
 
 
 def factors_to_bytes(U: Bools, V: Bools) -> NDArray[np.uint8]:
@@ -19,7 +20,15 @@ def factors_to_bytes(U: Bools, V: Bools) -> NDArray[np.uint8]:
 
 
 def factors_from_bytes(data: NDArray[np.uint8], n: int, k: int, m: int) -> tuple[Bools, Bools]:
-    """Undo `factors_to_bytes`; more bytes may follow."""
+    """Undo `factors_to_bytes`; more bytes may follow.
+
+    Raises
+    ------
+    InputError
+        If there are fewer.
+    """
+    if data.dtype != np.uint8 or data.ndim != 1 or data.size < -(-n * k // 8) + -(-k * m // 8):
+        raise InputError(f"expected the bits of factors of a {n}×{m} matrix, {k} components")
     U = np.unpackbits(data, count=n * k).view(np.bool_).reshape(n, k)
     V = np.unpackbits(data[-(-n * k // 8) :], count=k * m).view(np.bool_).reshape(k, m)
     return U, V
@@ -29,6 +38,17 @@ def unpack(words: Words, length: int) -> Bools:
     """Undo `elbmf.boolean.product.pack`: rows of words as Booleans."""
     as_bytes = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(as_bytes, axis=1, count=length, bitorder="little").view(np.bool_)
+
+
+def _differ(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return not np.array_equal(one, other)
+
+
+def require_bits(words: Words, length: int, what: str) -> None:
+    """Raise an InputError where words from a file are no packed rows of a length."""
+    fitting = words.dtype == np.uint64 and words.ndim == 2
+    if not fitting or _differ(pack(unpack(words, length)), words):
+        raise InputError(f"{what} must be packed rows of {length} bits")
 
 
 @dataclass
@@ -65,12 +85,27 @@ class PackedFactors:
     def from_bytes(
         cls, data: NDArray[np.uint8], shape: Sequence[int], n_slots: int, cost: int
     ) -> "PackedFactors":
-        """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow."""
+        """Undo `to_bytes`, also as to what is still to be looked at; more bytes may follow.
+
+        Raises
+        ------
+        InputError
+            If there are fewer, or they are those of no factors.
+        """
+        wrong = InputError(f"expected the bits of {n_slots} components, packed in both directions")
+        if data.dtype != np.uint8 or data.ndim != 1 or 8 * data.size < n_slots * max(*shape, 1):
+            raise wrong
         U, V = np.zeros((shape[0], n_slots), np.bool_), np.zeros((n_slots, shape[1]), np.bool_)
         factors = cls.from_arrays(U, V, cost)
         for array in factors._arrays():
-            array.reshape(-1).view(np.uint8)[:] = data[: array.nbytes]
+            piece = data[: array.nbytes]
+            if piece.size < array.nbytes or (array.dtype == np.bool_ and (piece > 1).any()):
+                raise wrong
+            array.reshape(-1).view(np.uint8)[:] = piece
             data = data[array.nbytes :]
+        same = cls.from_arrays(*factors.to_arrays(), cost)
+        if any(map(_differ, factors._arrays()[:4], same._arrays()[:4])):
+            raise wrong
         return factors
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:

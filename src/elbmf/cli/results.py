@@ -3,7 +3,7 @@
 import argparse
 import atexit
 import copy
-import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from elbmf.cli.flags.declared import format_options
 from elbmf.cli.flags.parameters import as_flag
 from elbmf.cli.flags.shared import reader_options, side_options
 from elbmf.cli.reading import boolean, read_matrix, within_memory
-from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.errors import InputError, Setting
 from elbmf.io import (
     FolderTable,
     LabelledMatrix,
@@ -29,7 +29,7 @@ from elbmf.io import (
     read_labels,
 )
 from elbmf.io.chosen import UnknownColumnsError
-from elbmf.io.files import reading, reason
+from elbmf.io.files import reading
 from elbmf.io.formats import format_of
 from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
 from elbmf.io.formats.h5ad import obs_titles
@@ -45,6 +45,7 @@ from elbmf.io.model import CHOSEN, folder_of
 from elbmf.io.side_tables import SIDE_OPTIONS
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.constrained.search import describe_within
+from elbmf.utils.notes import Notes, read_note
 from elbmf.utils.text import counted, number
 
 __all__ = [
@@ -78,23 +79,30 @@ def load(folder: str | Path) -> SavedModel:
     return load_model(folder_of(folder))
 
 
+@dataclass
+class _RanksNote(Notes):
+    """What is used of what a search over ranks noted."""
+
+    table: dict[str, Sequence[float | bool | str | None]]
+    criterion: str
+
+    def check(self, where: str) -> None:
+        """Compare the columns of the table."""
+        ranks = self.table.get("rank", ())
+        if len({*map(len, self.table.values())}) != 1 or not all(
+            type(each) is int for each in ranks
+        ):
+            raise InputError("table must have columns of the same length, and ranks among them")
+
+
 def ranks_of(folder: str | Path) -> dict[str, Any] | None:
     """Return what a search over ranks noted about the model of a folder, if it was one."""
     model = folder_of(folder)
     path = model.parent / RANKS
     if model.name != CHOSEN or not path.is_file():
         return None
-    try:
-        with reading(path):
-            noted = json.loads(path.read_text(encoding="utf-8"))
-        if not {"table", "criterion"} <= {*noted} or "rank" not in noted["table"]:
-            raise ValueError("it has no table of ranks")
-    except (ValueError, TypeError) as error:
-        raise FileFormatError(
-            f"{path}: is not what a search over ranks noted: {reason(error)}. Search again, or "
-            "move it away."
-        ) from error
-    return dict(noted)
+    with reading(path):
+        return vars(read_note(_RanksNote, path, "Search again, or move it away."))
 
 
 @dataclass(frozen=True, eq=False)

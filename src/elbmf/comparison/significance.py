@@ -35,6 +35,7 @@ from elbmf.io.table import is_annotated
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.ranks.criteria import log2_binomial
 from elbmf.utils.atomic import atomic_file
+from elbmf.utils.notes import Count, Notes, read_note
 from elbmf.utils.seeds import seed_of
 from elbmf.utils.threads import available_cores
 
@@ -329,6 +330,18 @@ def _p_values(bits: Floats, best: Floats, samples: int) -> Floats:
     return np.asarray((1 + as_good) / (1 + samples), dtype=np.float64)
 
 
+_REMEDY = "Remove it, or name another file."
+
+
+@dataclass
+class _SamplesNote(Notes):
+    """What a file of samples holds."""
+
+    test: dict[str, Any]
+    seed: Count
+    best: dict[str, str]
+
+
 class _Kept(dict[int, float]):
     """The bits of the best component of each random matrix, in memory or in a file, too."""
 
@@ -348,18 +361,16 @@ class _Kept(dict[int, float]):
             self._read(self._path)
 
     def _read(self, path: Path) -> None:
+        stored = read_note(_SamplesNote, path, _REMEDY)
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            note, seed = dict(stored["test"]), int(stored["seed"])
-            best = {int(at): float(bits) for at, bits in stored["best"].items()}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            best = {int(at): float(bits) for at, bits in stored.best.items()}
+        except ValueError as error:
             raise FileFormatError(
-                f"{path}: does not hold the samples of a test, or is damaged. Remove it, or name "
-                "another file."
+                f"{path}: best must be numbers of samples, and bits as text; it is not. {_REMEDY}"
             ) from error
-        if note != self._note:
-            raise OtherTestError(path, differing(note, self._note))
-        self.seed = seed
+        if stored.test != self._note:
+            raise OtherTestError(path, differing(stored.test, self._note))
+        self.seed = stored.seed
         self.update(best)
 
     def first(self, count: int) -> Floats:

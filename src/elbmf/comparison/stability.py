@@ -24,7 +24,7 @@ from elbmf.analysis.recurrence import (
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.product import Bools
 from elbmf.comparison.progress_line import ProgressLine
-from elbmf.errors import InputError
+from elbmf.errors import FileFormatError, InputError
 from elbmf.estimators.auto_rank import Refit
 from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.constrained import kept_within
@@ -293,7 +293,13 @@ class Stability(MetaEstimatorMixin, Watched, ShowsFound, BaseEstimator):
         for run in range(self.runs):
             if run in kept:
                 lines = resample.draw(A, np.random.default_rng([seed, run]))
-                fits.append(PartialFit(kept[run].U, kept[run].V, lines.rows, lines.columns))
+                fit = PartialFit(kept[run].U, kept[run].V, lines.rows, lines.columns)
+                if (len(fit.U), fit.V.shape[1]) != (lines.rows.size, lines.columns.size):
+                    raise FileFormatError(
+                        f"{self.checkpoint}: run {run} in it is not one of the same data. "
+                        "Choose another folder, or remove this one."
+                    )
+                fits.append(fit)
         if not fits:
             return
         self._A, self.fits_ = A, fits
@@ -431,7 +437,9 @@ class _RunsOf(MutableMapping[int, Factors]):
 
     def __getitem__(self, run: int) -> Factors:
         factors = self._steps[self._step(run)]
-        assert factors is not None  # A run always leads to something.
+        # A run always leads to something. If it did not, it is to be done again.
+        if factors is None or factors.rank != self._rank:
+            raise KeyError(run)
         return factors
 
     def __setitem__(self, run: int, factors: Factors) -> None:

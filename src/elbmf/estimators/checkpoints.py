@@ -12,19 +12,27 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError, InputError, OtherWorkError, differing
-from elbmf.matrix.array_files import ArrayWriter, blocks_of, map_array
+from elbmf.errors import (
+    FileFormatError,
+    InputError,
+    NewerVersionError,
+    OtherWorkError,
+    differing,
+)
+from elbmf.matrix.array_files import ArrayNote, ArrayWriter, StoredArray
 from elbmf.ranks.step_folder import remove_steps
 from elbmf.relaxation.half_step import Rows
-from elbmf.utils.atomic import atomic_file, part_of, try_writing
+from elbmf.utils.atomic import atomic_file, own_part_of, try_writing
+from elbmf.utils.notes import Count, Notes, read_note
 
 __all__ = [
     "Checkpoint",
@@ -37,9 +45,13 @@ __all__ = [
 ]
 
 _FORMAT, _VERSION = "elbmf checkpoint", 1
-_NAME = re.compile(r"checkpoint-(\d+)\.(?:json|json\.part|.+\.npy)")
-_NOTE = re.compile(r"checkpoint-(\d+)\.json")
+_NAME = re.compile(r"checkpoint-(\d{1,18})\.(?:json|json\..+|.+\.npy)")
+_NOTE = re.compile(r"checkpoint-(\d{1,18})\.json")
+_ARRAY = re.compile(r"\w+(\.\w+)?")
 _REMEDY = "Remove it."
+
+# Of arrays: relaxed factors, bits one by one, and bits in words.
+_TYPES = (np.float32, np.float64, np.uint8, np.uint64)
 
 # Entries of an array that are held in memory at once.
 _ENTRIES_AT_ONCE = 1 << 20
@@ -62,6 +74,25 @@ class Checkpoint(NamedTuple):
     facts: dict[str, Any]  # As json can hold them; ``"finished"`` tells whether the fit has ended
     arrays: Mapping[str, Rows]  # What is larger, by name
     damage: str = ""  # Why it is not the last one that was written, where a later one was
+
+
+T = TypeVar("T")
+
+
+def _as_it_is(kept: Checkpoint) -> Any:
+    return kept
+
+
+@dataclass
+class CheckpointNote(Notes):
+    """What the json file of a checkpoint holds."""
+
+    format: str
+    version: Count
+    crc32: Count
+    fit: dict[str, Any]
+    facts: dict[str, Any]
+    arrays: dict[str, ArrayNote]
 
 
 class CheckpointFolder:
@@ -91,10 +122,11 @@ class CheckpointFolder:
         self._latest = max((number for _, number in _files(self.folder)), default=0)
         self._good: int | None = None
 
-    def read(self) -> Checkpoint | None:
+    def read(self, understand: Callable[[Checkpoint], T] = _as_it_is) -> T | None:
         """Return the last checkpoint that is not damaged, if there is any.
 
-        That of another fit that has ended is none.
+        That of another fit that has ended is none. One of which ``understand`` raises an InputError
+        is damaged.
 
         Raises
         ------
@@ -103,30 +135,46 @@ class CheckpointFolder:
         DamagedCheckpointError
             If all are damaged.
         """
-        damages = []
+        damages: list[str] = []
         for number in _numbers(self.folder):
+            path = self.folder / f"checkpoint-{number}.json"
             try:
-                fit, facts, noted = _read_note(self.folder, number)
-                others = differing(fit, self._fit)
-                if others and not facts["finished"]:
+                note = _read_note(path)
+                others = differing(note.fit, self._fit)
+                if others and note.facts.get("finished") is not True:
                     raise OtherFitError(self.folder, others)
                 if others:
                     return None
-                arrays = {
-                    name: _read_array(self._path(number, name), each)
-                    for name, each in noted.items()
-                }
+                kept = Checkpoint(note.facts, self._arrays(number, note), " ".join(damages))
+            except NewerVersionError:
+                raise
             except FileFormatError as error:
                 damages.append(str(error))
                 continue
+            try:
+                understood = understand(kept)
+            except InputError as error:
+                damages.append(f"{path}: {error}. {_REMEDY}")
+                continue
             self._good = number
-            return Checkpoint(facts, arrays, " ".join(damages))
+            return understood
         if damages:
             raise DamagedCheckpointError(
                 f"{self.folder}: no checkpoint in it can be used, so that the fit would have to "
                 f"start over. {' '.join(damages)}"
             )
         return None
+
+    def _arrays(self, number: int, note: "CheckpointNote") -> dict[str, NDArray[Any]]:
+        found = {}
+        for name, noted in note.arrays.items():
+            if not _ARRAY.fullmatch(name):
+                raise FileFormatError(f"{self.folder}: {name!r:.40} is no array of a checkpoint.")
+            stored = StoredArray.open(self._path(number, name), noted, _REMEDY, _TYPES)
+            for block in stored.blocks():
+                stored.verify(block)
+            found[name] = stored.map().reshape(noted.shape)
+        return found
 
     def write(self, checkpoint: Checkpoint) -> None:
         """Add a checkpoint, and remove all but the one before.
@@ -151,7 +199,7 @@ class CheckpointFolder:
             text = json.dumps({"crc32": _checksum(content), **content})
             path = self.folder / f"checkpoint-{number}.json"
             # It must be there for good before another goes.
-            with atomic_file(path, temporary=part_of(path), sync=True) as file:
+            with atomic_file(path, temporary=own_part_of(path), sync=True) as file:
                 file.write(text.encode())
         except BaseException:
             _remove(path for path, own in _files(self.folder) if own == number)
@@ -172,7 +220,7 @@ def noted_fit(folder: Path) -> dict[str, Any]:
     """Return what tells the fit in a folder from others; nothing if that cannot be read."""
     for number in _numbers(folder):
         with suppress(FileFormatError):
-            return _read_note(folder, number)[0]
+            return _read_note(folder / f"checkpoint-{number}.json").fit
     return {}
 
 
@@ -211,26 +259,21 @@ def _checksum(content: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
-def _read_note(
-    folder: Path, number: int
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, dict[str, Any]]]:
+def _read_note(path: Path) -> "CheckpointNote":
     """Return what a checkpoint says of its fit, its facts, and what it notes of its arrays."""
-    path = folder / f"checkpoint-{number}.json"
-    try:
-        content = json.loads(path.read_text())
-        checksum = content.pop("crc32")
-        sound = content["format"] == _FORMAT and _checksum(content) == checksum
-        version = content["version"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        sound = False
-    if not sound:
-        raise FileFormatError(f"{path}: is damaged. {_REMEDY}")
-    if version > _VERSION:
-        raise InputError(
-            f"{path}: has version {version}, which is newer than this program knows ({_VERSION}). "
-            "Install a newer elbmf."
-        )
-    return content["fit"], content["facts"], content["arrays"]
+
+    def check(content: Any) -> None:
+        sound = isinstance(content, dict) and content.get("format") == _FORMAT
+        if sound:
+            rest = {name: value for name, value in content.items() if name != "crc32"}
+            sound = _checksum(rest) == content.get("crc32")
+        if not sound:
+            raise FileFormatError(f"{path}: is damaged. {_REMEDY}")
+        version = content.get("version")
+        if isinstance(version, int) and version > _VERSION:
+            raise NewerVersionError(path, version, _VERSION)
+
+    return read_note(CheckpointNote, path, _REMEDY, check)
 
 
 def _write_array(path: Path, rows: Rows) -> dict[str, Any]:
@@ -252,10 +295,3 @@ def _blocks(rows: Rows) -> Iterator[NDArray[Any]]:
     at_once = max(1, _ENTRIES_AT_ONCE // max(1, int(np.prod(rows.shape[1:]))))
     for start in range(0, rows.shape[0], at_once):
         yield np.asarray(rows[slice(start, min(start + at_once, rows.shape[0]))])
-
-
-def _read_array(path: Path, noted: dict[str, Any]) -> NDArray[Any]:
-    mapped = map_array(path, noted, _REMEDY)
-    for block in blocks_of(path, noted, _REMEDY):
-        block.verify()
-    return mapped.reshape(noted["shape"])

@@ -178,7 +178,7 @@ class Relaxer:
         method, schedule = self.method, self.schedule.over(epochs)
         trace = Trace(A, method.trace, method._threads, weight_of_ones)
         stop = StopRule(method.tol, TUNING.epochs_without_change, epochs, weight_of_ones * A.ones)
-        begun = session.begun(trace, stop)
+        begun = session.begun(trace, stop, k)
         if begun is None:
             U, Vt = self._start(A, k, generator, at_random)
             begun = Begun(Iterate(U), Iterate(Vt))
@@ -194,6 +194,7 @@ class Relaxer:
         )
         del begun  # it may be large
         for state in states:
+            A.verify()  # Files that it is read from must stay as they were.
             trace.record(state)
             reason = stop(state)
             progress = (run - 1 + state.iteration / epochs) / runs

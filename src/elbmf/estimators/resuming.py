@@ -5,11 +5,13 @@ and trace remember, the state of the random generator, what finished runs have l
 of the search that follows them.
 """
 
+import copy
 import hashlib
 import logging
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,8 @@ from numpy.typing import NDArray
 from elbmf._version import __version__
 from elbmf.boolean.fitted import FittedFactors
 from elbmf.boolean.packed import PackedFactors, factors_from_bytes, factors_to_bytes
-from elbmf.estimators.checkpoints import Checkpoint, CheckpointFolder
+from elbmf.errors import InputError
+from elbmf.estimators.checkpoints import Checkpoint, CheckpointFolder, DamagedCheckpointError
 from elbmf.estimators.schedule_flags import flat_parameters
 from elbmf.estimators.warning import warn_caller
 from elbmf.matrix.boolean_matrix import BooleanMatrix
@@ -26,6 +29,7 @@ from elbmf.relaxation.palm import State
 from elbmf.relaxation.stopping import StopRule
 from elbmf.relaxation.trace import Trace
 from elbmf.search.population import Population
+from elbmf.utils.notes import ANY_NUMBER, AnyFloat, Count, Notes, Within
 
 if TYPE_CHECKING:
     from elbmf.estimators.base import BooleanFactorizer
@@ -35,6 +39,9 @@ __all__ = ["Begun", "Session", "identity"]
 _LOG = logging.getLogger(__name__)
 
 _FACTORS = ("U", "Vt")
+
+# Entries of an iterate that are looked at in one go.
+_ENTRIES_AT_ONCE = 1 << 20
 
 # Share of the time that checkpoints may take: where epochs are quicker than the disk, there are
 # fewer than asked for, and a fraction of a second more is to be done again.
@@ -106,6 +113,10 @@ class Session:
         folder: CheckpointFolder | None = None,
         every: int = 1,  # Epochs from one checkpoint to the next
         *,
+        # Of the data, and how many components there are to be, if that is known; what is kept is
+        # compared with them
+        shape: tuple[int, int] = (0, 0),
+        rank: int | None = None,
         # Whether a fit that has ended counts as begun: it would lead to the same again
         repeats: bool = False,
     ) -> None:
@@ -127,8 +138,10 @@ class Session:
         self.result: FittedFactors | None = None  # What the fit has led to, if it has ended
         # When the fit began, as of `time.perf_counter`, had it not been interrupted
         self.began = time.perf_counter()
-        kept = folder.read() if folder is not None else None
-        if kept is not None and (repeats or not kept.facts["finished"]):
+        kept = None
+        if folder is not None:
+            kept = folder.read(lambda found: _Kept.of(found, shape, rank, generator))
+        if kept is not None and (repeats or not kept.facts.finished):
             self._resume(kept)
         else:
             # From here on there is a fit to resume, with its seed, even if that was drawn.
@@ -150,19 +163,33 @@ class Session:
             generator,
             CheckpointFolder(parameters["checkpoint"], fit),
             parameters["checkpoint_every"],
+            shape=A.shape,
+            rank=None if method.n_components == "auto" else method._rank,
             repeats=seed is not None,
         )
 
-    def begun(self, trace: Trace, stop: StopRule) -> Begun | None:
-        """Return where the next run is, if it had begun; trace and stop rule are brought there."""
+    def begun(self, trace: Trace, stop: StopRule, k: int) -> Begun | None:
+        """Return where the next run is, if it had begun; trace and stop rule are brought there.
+
+        Raises
+        ------
+        DamagedCheckpointError
+            If it is not of k components, or keeps another trace.
+        """
         epochs = self._epochs
         if epochs is None:
             return None
+        history = epochs["history"]
+        if self._iterates["U"].shape[1] != k or history.keys() != trace.history().keys():
+            raise DamagedCheckpointError(
+                f"{self._folder.folder if self._folder else ''}: the checkpoint in it is damaged: "
+                "it is of another fit than it says. Remove it."
+            )
         U, Vt = (
             Iterate(self._iterates[name], self._iterates.get(f"{name}.previous"))
             for name in _FACTORS
         )
-        trace.resume(_arrays(epochs["history"]), U, Vt)
+        trace.resume(_arrays(history), U, Vt)
         stop.memory = epochs["stop"]
         return Begun(U, Vt, epochs["epoch"], epochs["seconds"])
 
@@ -290,34 +317,175 @@ class Session:
         ended = time.perf_counter()
         self._affordable = ended + (ended - began) * (1 / _MOST_TIME - 1)
 
-    def _resume(self, kept: Checkpoint) -> None:
+    def _resume(self, kept: "_Kept") -> None:
         if kept.damage:
             warn_caller(
                 f"The last checkpoint cannot be used: {kept.damage} The fit goes on from the one "
                 "before it."
             )
-        facts, arrays = kept.facts, dict(kept.arrays)
-        self.began -= facts["seconds"]
-        self._state = self._generator.bit_generator.state = facts["generator"]
-        self._epochs = facts["epochs"]
-        bits, words = (np.asarray(arrays.pop(name, ())) for name in ("runs", "packed"))
-        if facts["place"] is not None:
-            run, numbers = facts["place"]
-            self.place = (run, Population.from_arrays(numbers, arrays))
-        self._iterates = {} if self.place else arrays
+        facts = kept.facts
+        self.began -= facts.seconds
+        self._state = self._generator.bit_generator.state = facts.generator
+        self._epochs = None
+        if facts.epochs is not None:
+            names = ("epoch", "seconds", "history", "stop")
+            self._epochs = {name: getattr(facts.epochs, name) for name in names}
+        self._iterates = kept.iterates
+        if facts.place is not None and kept.population is not None:
+            self.place = (facts.place[0], kept.population)
+        if facts.finished:
+            (self.result,) = kept.found
+        else:
+            self.runs = kept.found
+        self.reduced, self.work = kept.packed, facts.work
+        _LOG.info("goes on after %.1f seconds, %d runs", facts.seconds, len(self.runs))
+
+
+History = dict[str, Sequence[Annotated[float, ANY_NUMBER]]]
+
+
+@dataclass
+class _EpochsNote(Notes):
+    """Where a run is, see `Session.keep_epoch`."""
+
+    epoch: Annotated[int, Within(1)]
+    seconds: Annotated[float, Within(0)]
+    history: History
+    stop: tuple[Count, AnyFloat, AnyFloat]
+
+    def check(self, where: str) -> None:
+        """Compare the figures with the epochs."""
+        _check_history(self.history, where)
+        if any(len(values) != self.epoch for values in self.history.values()):
+            raise InputError(f"{where}.history must have {self.epoch} figures of each kind")
+
+
+@dataclass
+class _RunNote(Notes):
+    """What a run has led to, but for the factors, see `_facts`."""
+
+    shape: tuple[Count, Count, Count]
+    n_iter: Count
+    stop_reason: str
+    history: History
+    stages: dict[str, Count]
+    run_losses: Sequence[Count]
+    cost: Count
+    bound: Count
+
+    def check(self, where: str) -> None:
+        """Look at the figures."""
+        _check_history(self.history, where)
+
+
+@dataclass
+class _PackedNote(Notes):
+    """What a run was reduced to, but for the bits."""
+
+    shape: tuple[Count, Count]
+    n_slots: Count
+    cost: Count
+
+
+@dataclass
+class _FactsNote(Notes):
+    """What `Session.write` keeps, but for arrays."""
+
+    finished: bool
+    seconds: Annotated[float, Within(0)]
+    generator: dict[str, Any]
+    runs: Sequence[_RunNote]
+    work: Count
+    packed: Sequence[_PackedNote]
+    epochs: _EpochsNote | None = None
+    place: tuple[Count, dict[str, Any]] | None = None
+
+
+def _check_history(history: History, where: str) -> None:
+    """Raise where figures are not of the same iterations, or no numbers."""
+    if len({len(values) for values in history.values()}) > 1:
+        raise InputError(f"{where}.history must have as many figures of each kind")
+    if any(values.dtype.kind not in "if" for values in _arrays(history).values()):
+        raise InputError(f"{where}.history has numbers that 64 bits cannot hold")
+
+
+class _Kept(NamedTuple):
+    """A checkpoint, understood: all that `Session.write` was given."""
+
+    facts: _FactsNote
+    found: list[FittedFactors]
+    packed: list[PackedFactors]
+    population: Population | None
+    iterates: dict[str, Rows]
+    damage: str
+
+    @classmethod
+    def of(
+        cls,
+        kept: Checkpoint,
+        shape: tuple[int, int],
+        rank: int | None,
+        generator: np.random.Generator,
+    ) -> Self:
+        """Undo `Session.write`, or raise an InputError where that cannot have written it."""
+        facts, arrays = _FactsNote.from_json(kept.facts, "facts"), dict(kept.arrays)
+        _check_state(generator, facts.generator)
+        bits, words = (
+            np.asarray(arrays.pop(name, np.empty(0, np.uint8))) for name in ("runs", "packed")
+        )
         found, packed = [], []
-        for noted in facts["runs"]:
+        for noted in facts.runs:
+            _check_shape((noted.shape[0], noted.shape[2]), shape, "facts.runs")
             fitted, bits = _fitted(noted, bits)
             found.append(fitted)
-        for noted in facts["packed"]:
-            packed.append(PackedFactors.from_bytes(words, **noted))
+        for each in facts.packed:
+            _check_shape(each.shape, shape, "facts.packed")
+            if rank is not None and each.n_slots > rank:
+                raise InputError(f"facts.packed has {each.n_slots} components, not up to {rank}")
+            packed.append(PackedFactors.from_bytes(words, each.shape, each.n_slots, each.cost))
             words = words[packed[-1].to_bytes().size :]
-        if facts["finished"]:
-            (self.result,) = found
+        if bits.size or words.size or (facts.finished and len(found) != 1):
+            raise InputError("facts.runs and facts.packed are not all that is kept of them")
+        population, iterates = None, arrays
+        if facts.place is not None:
+            population, iterates = Population.from_arrays(facts.place[1], arrays), {}
+            population.require(shape, -1 if rank is None else rank)
+            if facts.place[0] >= max(len(found), 1):
+                raise InputError(f"facts.place is of run {facts.place[0]}, of {len(found)}")
+        elif facts.epochs is None:
+            iterates = {}
         else:
-            self.runs = found
-        self.reduced, self.work = packed, facts["work"]
-        _LOG.info("goes on after %.1f seconds, %d runs", facts["seconds"], len(self.runs))
+            _check_iterates(arrays, shape)
+        return cls(facts, found, packed, population, iterates, kept.damage)
+
+
+def _check_state(generator: np.random.Generator, state: dict[str, Any]) -> None:
+    """Raise where a generator cannot be brought to a state."""
+    try:
+        copy.deepcopy(generator).bit_generator.state = state
+    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+        raise InputError("facts.generator is no state of a random generator") from error
+
+
+def _check_shape(noted: tuple[int, int], shape: tuple[int, int], where: str) -> None:
+    if noted != shape:
+        raise InputError(f"{where} is of {noted[0]}×{noted[1]} cells, not {shape[0]}×{shape[1]}")
+
+
+def _check_iterates(arrays: Mapping[str, Rows], shape: tuple[int, int]) -> None:
+    """Raise where arrays are not the iterates of both factors."""
+    for name, length in zip(_FACTORS, shape, strict=True):
+        k = arrays[_FACTORS[0]].shape[-1] if _FACTORS[0] in arrays else 0
+        for each in (name, f"{name}.previous"):
+            rows: Any = arrays.get(each)
+            if rows is None and each != name:
+                continue
+            if rows is None or rows.dtype.kind != "f" or rows.shape != (length, k) or not k:
+                raise InputError(f"{each} must be the numbers of {length} lines")
+            at_once = max(1, _ENTRIES_AT_ONCE // k)
+            for start in range(0, length, at_once):
+                if not np.isfinite(rows[start : start + at_once]).all():
+                    raise InputError(f"{each} has numbers that are not finite")
 
 
 def _facts(fitted: FittedFactors) -> dict[str, Any]:
@@ -334,12 +502,20 @@ def _facts(fitted: FittedFactors) -> dict[str, Any]:
     }
 
 
-def _fitted(noted: dict[str, Any], bits: NDArray[Any]) -> tuple[FittedFactors, NDArray[Any]]:
+def _fitted(noted: _RunNote, bits: NDArray[Any]) -> tuple[FittedFactors, NDArray[Any]]:
     """Undo `_facts`, with the first of some bits; return the others, too."""
-    n, k, m = noted["shape"]
-    U, V = factors_from_bytes(bits, n, k, m)
-    facts = {name: noted[name] for name in noted if name not in ("shape", "history")}
-    fitted = FittedFactors(U, V, history=_arrays(noted["history"]), **facts)
+    U, V = factors_from_bytes(bits, *noted.shape)
+    fitted = FittedFactors(
+        U,
+        V,
+        noted.n_iter,
+        noted.stop_reason,
+        _arrays(noted.history),
+        noted.stages,
+        [*noted.run_losses],
+        noted.cost,
+        noted.bound,
+    )
     return fitted, bits[factors_to_bytes(U, V).size :]
 
 
@@ -347,5 +523,5 @@ def _lists(history: dict[str, NDArray[Any]]) -> dict[str, list[Any]]:
     return {name: values.tolist() for name, values in history.items()}
 
 
-def _arrays(history: dict[str, list[Any]]) -> dict[str, NDArray[Any]]:
+def _arrays(history: Mapping[str, Sequence[Any]]) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(values) for name, values in history.items()}

@@ -20,10 +20,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +39,8 @@ from elbmf.io.model_tables import MODEL_TABLES, write_tables
 from elbmf.io.names import NAME_FIELDS, check_names, names_in, packed_names
 from elbmf.io.plain import plain
 from elbmf.io.table import LabelledMatrix
+from elbmf.matrix.array_files import read_arrays
+from elbmf.utils.notes import Count, Notes, read_note
 from elbmf.utils.text import counted
 
 if TYPE_CHECKING:
@@ -50,6 +51,20 @@ __all__ = ["CHOSEN", "MODEL_FILES", "SavedModel", "folder_of", "load_model", "sa
 _FORMAT = "elbmf-model"
 _FORMAT_VERSION = 1
 _JSON, _FACTORS = "model.json", "factors.npz"
+_REMEDY = "Save the model again."
+_SHAPE = ("rows", "components", "columns")
+
+
+@dataclass
+class _Description(Notes):
+    """What ``model.json`` holds."""
+
+    format: str
+    format_version: int
+    factors_sha256: str
+    shape: dict[str, Count] = field(default_factory=dict)
+    info: ModelInfo = field(default_factory=ModelInfo)
+
 
 MODEL_FILES = (_FACTORS, *MODEL_TABLES, _JSON)
 """What saving a model in a folder replaces or removes, the description last."""
@@ -250,7 +265,6 @@ def save_model(
 
 
 def _write_files(directory: Path, model: SavedModel) -> None:
-    rows, components, columns = model.shape
     arrays: dict[str, Any] = {"shape": np.array(model.shape, dtype=np.int64)}
     for name, factor in (("U", model.U), ("V", model.V)):
         arrays[f"{name}_indptr"], arrays[f"{name}_indices"] = factor.indptr, factor.indices
@@ -260,7 +274,7 @@ def _write_files(directory: Path, model: SavedModel) -> None:
     description = {
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
-        "shape": {"rows": rows, "components": components, "columns": columns},
+        "shape": dict(zip(_SHAPE, model.shape, strict=True)),
         "factors_sha256": hashlib.sha256((directory / _FACTORS).read_bytes()).hexdigest(),
         "info": plain(model.info.to_json(), "info"),
     }
@@ -292,11 +306,16 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
         raise InputError(f"{source}: there is no such folder. Check the spelling.")
     if not source.is_dir():
         raise InputError(f"{source}: is a file, expected the folder of a saved model.")
-    description = _read_description(source / _JSON)
-    info = _read_info(source / _JSON, description)
+    if not (source / _JSON).exists():
+        raise FileFormatError(
+            f"{source}: is not a saved model, it has no {_JSON}. Name the folder of a saved model."
+        )
+    with reading(source / _JSON):
+        check = partial(_check_format, source / _JSON)
+        described = read_note(_Description, source / _JSON, _REMEDY, check)
     try:
-        return _read_factors(source / _FACTORS, description, info)
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        return _read_factors(source / _FACTORS, described)
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
@@ -305,19 +324,7 @@ def load_model(directory: str | os.PathLike[str]) -> SavedModel:
         ) from error
 
 
-def _read_description(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        raise FileFormatError(
-            f"{path.parent}: is not a saved model, it has no {_JSON}. Name the folder of a "
-            "saved model."
-        )
-    try:
-        with reading(path):
-            description = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(
-            f"{path}: not valid JSON, or cut off: {reason(error)}. Save the model again."
-        ) from error
+def _check_format(path: Path, description: Any) -> None:
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise FileFormatError(
             f"{path}: is not the description of a model, expected the entry "
@@ -326,37 +333,37 @@ def _read_description(path: Path) -> dict[str, Any]:
     version = description.get("format_version")
     if version != _FORMAT_VERSION:
         raise FileFormatError(
-            f"{path}: expected format_version {_FORMAT_VERSION}, found {version!r}. Load it with "
-            "the version of elbmf that saved it, or save it again."
+            f"{path}: expected format_version {_FORMAT_VERSION}, found {version!r:.40}. Load it "
+            "with the version of elbmf that saved it, or save it again."
         )
-    return description
 
 
-def _read_info(path: Path, description: dict[str, Any]) -> ModelInfo:
-    try:
-        return ModelInfo.from_json(description.get("info") or {})
-    except InputError as error:
-        raise FileFormatError(f"{path}: {error}. Save the model again.") from None
-
-
-def _read_factors(path: Path, description: dict[str, Any], info: ModelInfo) -> SavedModel:
+def _read_factors(path: Path, described: _Description) -> SavedModel:
     if not path.exists():
         raise FileFormatError(f"{path}: is missing, so the model is incomplete. Save it again.")
     with reading(path):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if digest != description.get("factors_sha256"):
+    if digest != described.factors_sha256:
         raise FileFormatError(
             f"{path}: is damaged, or not the file that {_JSON} describes (its SHA-256 differs). "
             "Save the model again."
         )
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        rows, components, columns = (int(size) for size in archive["shape"])
-        names = [names_in(archive, field) for field in NAME_FIELDS]
-        factors = []
-        for name, shape in (("U", (rows, components)), ("V", (components, columns))):
-            indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]
-            ones = np.ones(indices.size, dtype=bool)
-            factor = sparse.csr_array((ones, indices, indptr), shape=shape)
-            factor.check_format(full_check=True)
-            factors.append(factor)
-    return SavedModel(factors[0], factors[1], names[0], names[1], info)
+    with open(path, "rb") as stream:
+        archive = read_arrays(stream)
+    numbers = ("shape", "U_indptr", "U_indices", "V_indptr", "V_indices")
+    for each in numbers:
+        if each not in archive or archive[each].dtype.kind != "i" or archive[each].ndim != 1:
+            raise ValueError(f"expected an array {each!r} of whole numbers")
+    rows, components, columns = archive["shape"].tolist()
+    noted = described.shape or dict(zip(_SHAPE, (rows, components, columns), strict=True))
+    if [*map(noted.get, _SHAPE)] != [rows, components, columns]:
+        raise ValueError(f"their shape is not what {_JSON} says")
+    names = [names_in(archive, field) for field in NAME_FIELDS]
+    factors = []
+    for name, shape in (("U", (rows, components)), ("V", (components, columns))):
+        indices, indptr = archive[f"{name}_indices"], archive[f"{name}_indptr"]
+        ones = np.ones(indices.size, dtype=bool)
+        factor = sparse.csr_array((ones, indices, indptr), shape=shape)
+        factor.check_format(full_check=True)
+        factors.append(factor)
+    return SavedModel(factors[0], factors[1], names[0], names[1], described.info)

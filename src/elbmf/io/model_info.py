@@ -7,14 +7,16 @@ written. Keys that are not known here stay in ``other``, on their way from file 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
-from types import NoneType
-from typing import Any, Self, get_args, get_origin, get_type_hints
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import numpy as np
 
 from elbmf.boolean.coverage import Weights
 from elbmf.errors import InputError
+from elbmf.utils.notes import Count, Length, Notes, Within
 from elbmf.utils.vocabulary import Vocabulary
 
 __all__ = [
@@ -23,7 +25,6 @@ __all__ = [
     "CoverInfo",
     "DataInfo",
     "ModelInfo",
-    "Notes",
     "RankChoice",
     "RatesInfo",
     "SignificanceInfo",
@@ -33,39 +34,17 @@ __all__ = [
     "WeightedInfo",
 ]
 
-_OTHER = "other"
+Seed = Annotated[int, Within(-math.inf)]
+"""A whole number of any size."""
+
+_LIMITS = np.finfo(float)
+_Positive = Annotated[float, Within(float(_LIMITS.tiny), float(_LIMITS.max), " above 0")]
+
+# Texts that are numbers, or that noise rates will tell; JSON knows no infinity.
+_WEIGHTS = ("inf", "auto")
 
 # Of data whose shape is not noted: longer than any for which it matters.
 _ANY_LENGTH = 1 << 31
-
-
-@dataclass(kw_only=True)
-class Notes:
-    """Notes that JSON can hold.
-
-    Parameters
-    ----------
-    other : dict
-        What else is noted, by name.
-    """
-
-    other: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def from_json(cls, value: Any, where: str = "info") -> Self:
-        """Read notes as JSON has them, or raise an InputError that says which of them is wrong."""
-        read: Self = _read(cls, value, where)
-        return read
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what is noted, by name."""
-        found = {
-            each.name: _written(getattr(self, each.name))
-            for each in fields(self)
-            if each.name != _OTHER
-        }
-        noted = {name: value for name, value in found.items() if _is_noted(value)}
-        return noted | self.other
 
 
 @dataclass
@@ -90,9 +69,9 @@ class DataInfo(Notes):
     """
 
     file: str | None = None
-    shape: Sequence[int] = ()
-    ones: int | None = None
-    missing: int | None = None
+    shape: Annotated[Sequence[Count], Length(2)] = ()
+    ones: Count | None = None
+    missing: Count | None = None
     path: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     vocabulary: str | None = None
@@ -117,8 +96,8 @@ class StreamInfo(Notes):
         How well the components describe the last batch.
     """
 
-    rows: int
-    batches: int | None = None
+    rows: Count
+    batches: Count | None = None
     relative_loss_of_last: float | None = None
 
 
@@ -137,8 +116,8 @@ class RankChoice(Notes):
     """
 
     criterion: str
-    n_components: int
-    highest: int
+    n_components: Count
+    highest: Count
 
 
 @dataclass
@@ -157,7 +136,7 @@ class RatesInfo(Notes):
 
     false_positive: float
     false_negative: float
-    extra_weight: float
+    extra_weight: _Positive
 
 
 @dataclass
@@ -201,7 +180,7 @@ class StabilityInfo(Notes):
         no run saw both.
     """
 
-    runs: int
+    runs: Count
     resample: str
     stability: float
     cophenetic: float | None = None
@@ -221,7 +200,7 @@ class SignificanceInfo(Notes):
         Of each component, corrected for looking at many.
     """
 
-    samples: int
+    samples: Count
     p_values: Sequence[float] = ()
 
 
@@ -268,6 +247,28 @@ class WeightedInfo(Notes):
 
     sides: Sequence[str]
     loss: float
+
+
+@dataclass
+class UsedParameters(Notes):
+    """Parameters of a fit that are of use where it is read; what others are is for its method.
+
+    Parameters
+    ----------
+    n_components, random_state, binarize, memory_limit : optional
+        As the method has them.
+    max_components_per_row : int, optional
+        Likewise.
+    extra_weight : float or str
+        What a covered zero costs, above 0; ``"inf"`` where there may be none.
+    """
+
+    n_components: Count | str | None = None
+    random_state: Seed | str | None = None
+    binarize: float | str | None = None
+    memory_limit: float | str | None = None
+    max_components_per_row: Count | None = None
+    extra_weight: _Positive | str = 1.0
 
 
 @dataclass
@@ -339,7 +340,7 @@ class ModelInfo(Notes):
 
     method: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
-    seed: int | str | None = None
+    seed: Seed | str | None = None
     data: DataInfo = field(default_factory=DataInfo)
     measures: dict[str, float | None] = field(default_factory=dict)
     cover: CoverInfo | None = None
@@ -347,17 +348,17 @@ class ModelInfo(Notes):
     noise_rates: RatesInfo | None = None
     stability: StabilityInfo | None = None
     significance: SignificanceInfo | None = None
-    n_components_used: int | None = None
+    n_components_used: Count | None = None
     bits_saved: Sequence[float] = ()
     rank_search: RankChoice | None = None
     stages: Sequence[StageCost] = ()
     cost_at_least: int | None = None
     components_at_least: int | None = None
     run_losses: Sequence[int] = ()
-    n_iter: int | None = None
+    n_iter: Count | None = None
     stop_reason: str | None = None
     iteration: str | None = None
-    iterations_seen: int | None = None
+    iterations_seen: Count | None = None
     history: dict[str, Sequence[float | None]] = field(default_factory=dict)
     stream: StreamInfo | None = None
     binarize_limits: Sequence[float | None] = ()
@@ -372,7 +373,19 @@ class ModelInfo(Notes):
         """What a covered zero costs, when an uncovered one costs 1."""
         if self.noise_rates is not None:
             return self.noise_rates.extra_weight
-        return float(self.parameters.get("extra_weight", 1))
+        noted = self.parameters.get("extra_weight")
+        return 1.0 if noted is None or noted == "auto" else float(noted)
+
+    def check(self, where: str) -> None:
+        """Look at the parameters that are of use later."""
+        place = f"{where}.parameters"
+        used = UsedParameters.from_json(self.parameters, place)
+        if self.noise_rates is None and not (
+            isinstance(used.extra_weight, float | int) or used.extra_weight in _WEIGHTS
+        ):
+            raise InputError(
+                f"{place}.extra_weight must be a number or 'inf', found {used.extra_weight!r:.40}"
+            )
 
     @property
     def price(self) -> int:
@@ -382,78 +395,3 @@ class ModelInfo(Notes):
         """
         longest = max(self.data.shape, default=_ANY_LENGTH)
         return Weights.of(self.extra_weight, (longest, longest)).missed
-
-
-# --- writing ---
-
-
-def _is_noted(value: Any) -> bool:
-    # A list without entries is something to note, unlike the tuple that stands for no list.
-    return value is not None and value != () and value != {}
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, Notes):
-        return value.to_json()
-    if isinstance(value, list | tuple) and value:
-        return [_written(item) for item in value]
-    return value
-
-
-# --- reading ---
-
-# What values are called in messages, and how Python has them; whole numbers pass for numbers.
-_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
-    str: ("text", (str,)),
-    bool: ("true or false", (bool,)),
-    int: ("a whole number", (int,)),
-    float: ("a number", (int, float)),
-    NoneType: ("null", (NoneType,)),
-    Sequence: ("a list", (list, tuple)),
-    dict: ("an object", (dict,)),
-}
-
-_hints = cache(get_type_hints)
-
-
-def _read(kind: Any, value: Any, where: str) -> Any:
-    """Return a value as a field of some type holds it."""
-    if kind is Any:
-        return value
-    kinds = get_args(kind) if NoneType in get_args(kind) else (kind,)
-    fitting = next((each for each in kinds if _fits(each, value)), None)
-    if fitting is None:
-        expected = " or ".join(_KINDS[_base(each)][0] for each in kinds if each is not NoneType)
-        raise InputError(f"{where} must be {expected}, found {value!r:.40}")
-    if is_dataclass(fitting):
-        return _read_notes(fitting, value, where)
-    if _base(fitting) is Sequence:
-        (item,) = get_args(fitting)
-        return [_read(item, each, f"{where}[{at}]") for at, each in enumerate(value)]
-    if _base(fitting) is dict:
-        _, item = get_args(fitting)
-        return {str(name): _read(item, each, f"{where}.{name}") for name, each in value.items()}
-    return value
-
-
-def _base(kind: Any) -> Any:
-    return dict if is_dataclass(kind) else get_origin(kind) or kind
-
-
-def _fits(kind: Any, value: Any) -> bool:
-    _, types = _KINDS[_base(kind)]
-    # Python takes True for the number 1.
-    return isinstance(value, types) and (kind is bool or not isinstance(value, bool))
-
-
-def _read_notes(kind: Any, value: Mapping[str, Any], where: str) -> Any:
-    hints = _hints(kind)
-    found: dict[str, Any] = {}
-    for each in fields(kind):
-        # Null says as little as nothing.
-        if each.name != _OTHER and value.get(each.name) is not None:
-            found[each.name] = _read(hints[each.name], value[each.name], f"{where}.{each.name}")
-        elif each.default is MISSING and each.default_factory is MISSING:
-            raise InputError(f"{where}.{each.name} is missing")
-    other = {name: item for name, item in value.items() if name not in hints or name == _OTHER}
-    return kind(**found, other=other)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from elbmf.errors import CONTROLS, InputError
-from elbmf.io.model_info import Notes
+from elbmf.utils.notes import Notes
 
 __all__ = ["json_text", "plain"]
 

@@ -8,11 +8,15 @@ what calls it.
 numba reads only where it could also write. Here, what was kept when the image of a container was
 made is read although nobody may write there. Where nothing can be kept, each process compiles anew,
 and says so.
+
+numba unpickles and runs whatever it finds. Here, what was kept has a checksum: what is damaged is
+compiled and kept again.
 """
 
 import gc
 import hashlib
 import logging
+import pickle
 import re
 import sys
 import time
@@ -142,8 +146,33 @@ def _kernel_cache() -> Any:
         known = caching.CompileResultCacheImpl._locator_classes
         places = {each.__name__.strip("_"): each for each in known}
         beside, chosen = places["InTreeCacheLocator"], places["UserProvidedCacheLocator"]
+        index_and_data = caching.IndexDataCacheFile
     except (AttributeError, KeyError):
         return None
+
+    class Checked(index_and_data):  # type: ignore[misc, valid-type]
+        """An index and its files, each with a checksum behind what numba writes."""
+
+        def _dump(self, value: Any) -> bytes:
+            data: bytes = super()._dump(value)
+            return data + hashlib.sha256(data).digest()
+
+        def _load_index(self) -> Any:
+            version = pickle.dumps(self._version, protocol=-1)
+            try:
+                content = Path(self._index_path).read_bytes()
+            except PermissionError:
+                raise
+            except OSError:
+                return {}
+            if not content.startswith(version) or not _is_sound(content[len(version) :]):
+                return {}
+            return super()._load_index()
+
+        def _load_data(self, name: str) -> Any:
+            if not _is_sound(Path(self._data_path(name)).read_bytes()):
+                raise OSError("damaged")  # That is how files are told that are not there any more.
+            return super()._load_data(name)
 
     class ReadOnly(beside):  # type: ignore[misc, valid-type]
         """The folder beside a file, where it may not be written, and nor may any other folder."""
@@ -167,9 +196,11 @@ def _kernel_cache() -> Any:
             folders = [self._cache_path, beside(function, file).get_cache_path()]
             if config.CACHE_DIR:
                 folders.append(chosen(function, file).get_cache_path())
-            kind, name = type(self._cache_file), self._impl.filename_base
-            others = [kind(folder, name, fingerprint) for folder in dict.fromkeys(folders)][1:]
-            self._indexes = [self._cache_file, *others]
+            name = self._impl.filename_base
+            self._indexes = [
+                Checked(folder, name, fingerprint) for folder in dict.fromkeys(folders)
+            ]
+            self._cache_file = self._indexes[0]
             for index in self._indexes:
                 _stamp(index, fingerprint)
 
@@ -187,15 +218,24 @@ def _kernel_cache() -> Any:
             return None
 
         def _save_overload(self, signature: Any, compiled: Any) -> None:
-            if isinstance(self._impl.locator, ReadOnly):
-                _warn_that_nothing_is_kept()
-            else:
-                super()._save_overload(signature, compiled)
+            try:
+                if not isinstance(self._impl.locator, ReadOnly):
+                    super()._save_overload(signature, compiled)
+                    return
+            except OSError as error:  # a full disk, or what is no file in the place of one
+                _LOG.info("a compiled kernel is not kept: %s", error)
+            _warn_that_nothing_is_kept()
 
     return KernelCache
 
 
 _KernelCache = _kernel_cache()
+
+
+def _is_sound(data: bytes) -> bool:
+    """Whether bytes end in their checksum."""
+    size = hashlib.sha256().digest_size
+    return hashlib.sha256(data[:-size]).digest() == data[-size:]
 
 
 @cache

@@ -4,23 +4,51 @@ What `ArrayWriter` returns of a file is noted elsewhere; by that note the file i
 verified.
 """
 
+import ast
+import io
+import math
+import os
+import re
+import stat
+import struct
+import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError
+from elbmf.errors import FileFormatError, InputError
 from elbmf.matrix.paging import map_file
 from elbmf.utils.atomic import sync_file
+from elbmf.utils.notes import Count, Notes
 
-__all__ = ["BLOCK", "ArrayWriter", "Block", "blocks_of", "checksums_of", "map_array"]
+__all__ = [
+    "BLOCK",
+    "ArrayNote",
+    "ArrayWriter",
+    "Stamp",
+    "StoredArray",
+    "checksums_of",
+    "read_arrays",
+]
 
 # Bytes that have a checksum of their own.
 BLOCK = 1 << 24
+
+# Bytes that are read at once to be looked at, while they are at hand.
+_AT_ONCE = 1 << 20
+
+# Types of arrays in npz files.
+_PLAIN = re.compile(r"[<>|=](?:b1|[iu][1248]|f[248]|U\d{1,9})")
+
+# Those that are written here have some hundred bytes.
+_LONGEST_HEADER = 1 << 12
 
 
 class Checksums:
@@ -109,74 +137,262 @@ def bytes_of(entries: NDArray[Any], dtype: Any) -> memoryview:
     return np.ascontiguousarray(entries, dtype=dtype).reshape(-1).view(np.uint8).data
 
 
-def map_array(
-    path: Path,
-    noted: dict[str, Any],  # What `ArrayWriter.close` returned
-    remedy: str,  # What to do where the file is not as it should be
-) -> NDArray[Any]:
-    """Open an array without reading it; what is looked at is read.
+@dataclass
+class ArrayNote(Notes):
+    """What `ArrayWriter.close` returned of an array, and others noted.
 
-    Returns
-    -------
-    ndarray
-        Of one dimension, see `elbmf.matrix.paging.map_file`.
+    Parameters
+    ----------
+    dtype : str
+        Type of its entries.
+    length : int
+        How many there are.
+    crc32 : list of int
+        The checksum of each block.
+    shape : list of int, optional
+        Where it has more dimensions than one.
+    """
+
+    dtype: str
+    length: Count
+    crc32: Sequence[Count]
+    shape: Sequence[Count] = ()
+
+    def check(self, where: str) -> None:
+        """Compare shape and length."""
+        if self.shape and math.prod(self.shape) != self.length:
+            raise InputError(
+                f"{where}.length must be {math.prod(self.shape)} for the shape {self.shape}, found "
+                f"{self.length}"
+            )
+
+
+Look = Callable[[int, NDArray[Any]], str]
+"""Looks at a run of entries, given the place of the first, and the entry before it and these.
+
+Returns what is wrong, if anything.
+"""
+
+
+def read_arrays(stream: BinaryIO) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file, as `numpy.savez` writes them.
+
+    No more is allocated than what the file holds.
 
     Raises
     ------
-    FileFormatError
-        If the file is missing, no npy file, or not as long as it should be.
+    ValueError
+        If it is no such file, or has anything but numbers and text in it.
     """
-    expected = noted["length"] * np.dtype(noted["dtype"]).itemsize
     try:
-        offset = _offset(path, remedy)
-        found = path.stat().st_size - offset
-    except FileNotFoundError:
-        raise FileFormatError(f"{path}: is missing. {remedy}") from None
-    if found != expected:
-        raise FileFormatError(
-            f"{path}: expected {expected} bytes of data, found {found}: the file is truncated "
-            f"or not of this folder. {remedy}"
-        )
-    return map_file(path, noted["dtype"], offset, noted["length"])
+        with zipfile.ZipFile(stream) as archive:
+            return {
+                member.filename.removesuffix(".npy"): _member(archive, member)
+                for member in archive.infolist()
+            }
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error,
+        OverflowError, KeyError,
+    ) as error:  # fmt: skip
+        raise ValueError(f"no npz file, or damaged: {error}") from error
 
 
-class Block(NamedTuple):
-    """A block of an array's file; the fields are those of `map_array`."""
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return an array of an npz file."""
+    with archive.open(member) as file:
+        header = _header(cast(BinaryIO, file))
+        data = file.read()
+    descr, shape, in_columns = (header.get(each) for each in ("descr", "shape", "fortran_order"))
+    if not (isinstance(descr, str) and _PLAIN.fullmatch(descr) and isinstance(shape, tuple)):
+        raise ValueError(f"{member.filename!r:.40} is no array of numbers or text")
+    dtype = np.dtype(descr)
+    fitting = all(type(length) is int and length >= 0 for length in shape)
+    if not fitting or math.prod(shape) * dtype.itemsize != len(data):
+        raise ValueError(f"{member.filename!r:.40} is not as long as it says")
+    order: Literal["F", "C"] = "F" if in_columns else "C"
+    return np.frombuffer(bytearray(data), dtype).reshape(shape, order=order)
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed."""
+
+    file: tuple[int, int]  # Which it is
+    size: int
+    changed: int  # When
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """Return that of a file."""
+        return cls((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns)
+
+
+class StoredArray(NamedTuple):
+    """An array in a file that is as its note says, but for the entries."""
 
     path: Path
-    number: int
-    checksum: int
-    remedy: str
+    dtype: np.dtype[Any]
+    length: int
+    checksums: Sequence[int]
+    offset: int  # Where the entries begin
+    stamp: Stamp
+    remedy: str  # What to do where they are not as they should be
 
-    def verify(self) -> None:
-        """Compare the block with its checksum.
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        noted: ArrayNote,
+        remedy: str,
+        dtypes: Iterable[Any],  # What may be written there
+        length: int | None = None,  # Where it is known
+    ) -> Self:
+        """Compare a file with its note, and with what it should be.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is missing, no npy file, of another type or shape, or not as long as it
+            should be.
+        """
+        known = {np.dtype(each).str: np.dtype(each) for each in dtypes}
+        dtype = known.get(noted.dtype)
+        if dtype is None:
+            raise FileFormatError(
+                f"{path}: expected entries of type {' or '.join(known)}, its note says "
+                f"{noted.dtype!r:.40}. {remedy}"
+            )
+        if length is not None and noted.length != length:
+            raise FileFormatError(
+                f"{path}: expected {length} entries, its note says {noted.length}. {remedy}"
+            )
+        size = noted.length * dtype.itemsize
+        blocks = -(-size // BLOCK)
+        if len(noted.crc32) != blocks:
+            raise FileFormatError(
+                f"{path}: expected {blocks} checksums in its note, found {len(noted.crc32)}. "
+                f"{remedy}"
+            )
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):  # To open a pipe would take for ever.
+                raise FileFormatError(f"{path}: is no file. {remedy}")
+            with path.open("rb") as file:
+                stamp = Stamp.of(os.fstat(file.fileno()))
+                header = _header(file)
+                offset = file.tell()
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileFormatError(f"{path}: is missing. {remedy}") from None
+        except FileFormatError:
+            raise
+        except ValueError as error:
+            raise FileFormatError(f"{path}: expected an npy file ({error}). {remedy}") from None
+        shape = tuple(noted.shape) or (noted.length,)
+        wanted = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        if header != wanted or offset % dtype.itemsize:
+            raise FileFormatError(
+                f"{path}: expected an npy file that says {wanted}, found {header!r:.99}. {remedy}"
+            )
+        if stamp.size - offset != size:
+            raise FileFormatError(
+                f"{path}: expected {size} bytes of data, found {stamp.size - offset}: the file is "
+                f"truncated or not of this folder. {remedy}"
+            )
+        return cls(path, dtype, noted.length, noted.crc32, offset, stamp, remedy)
+
+    def map(self) -> NDArray[Any]:
+        """Open it without reading it; what is looked at is read.
+
+        Returns
+        -------
+        ndarray
+            Of one dimension, see `elbmf.matrix.paging.map_file`.
+        """
+        if not self.length:
+            return np.empty(0, self.dtype)
+        return map_file(self.path, self.dtype, self.offset, self.length)
+
+    def blocks(self, first: int = 0, last: int | None = None) -> range:
+        """Return the numbers of the blocks that some entries lie in."""
+        size = self.dtype.itemsize
+        last = self.length if last is None else last
+        return range(first * size // BLOCK, -(-last * size // BLOCK))
+
+    def verify(self, number: int, look: Look | None = None) -> None:
+        """Compare a block with its checksum, and let it be looked at.
+
+        It is read, and not mapped: a file that shrinks meanwhile is an error then, and the memory
+        is not filled.
 
         Raises
         ------
         FileFormatError
             If it differs; says where.
         """
-        with self.path.open("rb") as file:
-            file.seek(_offset(self.path, self.remedy) + self.number * BLOCK)
-            if zlib.crc32(file.read(BLOCK)) != self.checksum:
+        size = self.dtype.itemsize
+        begin, end = number * BLOCK, min((number + 1) * BLOCK, self.length * size)
+        # The entry before each piece stands before it.
+        buffer = np.zeros(size + min(_AT_ONCE, end - begin), np.uint8)
+        checksum, seen, wrong = 0, 0, ""
+        with self.path.open("rb", buffering=0) as file:
+            file.seek(self.offset + begin - (size if begin else 0))
+            if begin:
+                file.readinto(buffer[:size].data)
+            for at in range(begin, end, _AT_ONCE):
+                count = min(_AT_ONCE, end - at)
+                piece = buffer[size : size + count]
+                seen += _read_into(file, piece.data)
+                checksum = zlib.crc32(piece.data, checksum)
+                if look is not None and not wrong:
+                    wrong = look(at // size, buffer[: size + count].view(self.dtype))
+                buffer[:size] = buffer[count : count + size].copy()
+        if seen != end - begin or checksum != self.checksums[number]:
+            raise FileFormatError(
+                f"{self.path}: the bytes from {begin} on are not those that were written (their "
+                f"checksum differs). The file is damaged. {self.remedy}"
+            )
+        if wrong:
+            raise FileFormatError(f"{self.path}: {wrong}. {self.remedy}")
+
+    def require_unchanged(self) -> None:
+        """Raise where the file is not as it was when it was opened.
+
+        One that was replaced or removed is still there for whom had it open.
+
+        Raises
+        ------
+        FileFormatError
+            If somebody writes to it.
+        """
+        with suppress(FileNotFoundError, NotADirectoryError):
+            now = Stamp.of(self.path.stat())
+            if now != self.stamp and now.file == self.stamp.file:
                 raise FileFormatError(
-                    f"{self.path}: the bytes from {self.number * BLOCK} on are not those that were "
-                    f"written (their checksum differs). The file is damaged. {self.remedy}"
+                    f"{self.path}: has been written to since it was opened. Start again when "
+                    "nobody does."
                 )
 
 
-def blocks_of(path: Path, noted: dict[str, Any], remedy: str) -> list[Block]:
-    """Return the blocks of a file, by what `ArrayWriter.close` returned."""
-    return [Block(path, number, checksum, remedy) for number, checksum in enumerate(noted["crc32"])]
+def _read_into(file: io.RawIOBase, target: memoryview) -> int:
+    """Read as many bytes as there is room for, or as there are; return how many."""
+    done = 0
+    while done < target.nbytes:
+        count = file.readinto(target[done:])
+        if not count:
+            break
+        done += count
+    return done
 
 
-def _offset(path: Path, remedy: str) -> int:
-    """Return where the data of an npy file begins."""
-    with path.open("rb") as file:
-        try:
-            npy.read_magic(file)
-        except ValueError as error:
-            raise FileFormatError(f"{path}: expected an npy file ({error}). {remedy}") from None
-        # What the header says is noted elsewhere, with checksums; only its length is of interest.
-        length = int.from_bytes(file.read(2), "little")
-        return file.tell() + length
+def _header(file: BinaryIO) -> dict[str, Any]:
+    """Return what an npy file says of itself, and go to where its data begins."""
+    if npy.read_magic(file) != (1, 0):
+        raise ValueError("its version is not 1.0")
+    length = int.from_bytes(file.read(2), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError("its header is too long")
+    try:
+        header = ast.literal_eval(file.read(length).decode("latin1"))
+    except (SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError("its header is damaged") from error
+    if not isinstance(header, dict):
+        raise ValueError("its header is damaged")
+    return header

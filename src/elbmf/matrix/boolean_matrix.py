@@ -271,6 +271,10 @@ class BooleanMatrix(Matrix):
             self._lines[axis] = self._make_lines(axis)
         return self._lines[axis]
 
+    def starts(self, axis: int, *, missing: bool = False) -> NDArray[np.int64]:
+        """Return where each row (0) or column (1) starts in its pattern, see `lines`."""
+        return (self.missing_lines(axis) if missing else self.lines(axis))[0]
+
     def missing_lines(self, axis: int) -> Pattern:
         """Return the pattern of the missing cells, like `lines`; an empty one if there are none."""
         return (self.missing or BooleanMatrix.zeros(self.shape)).lines(axis)

@@ -15,11 +15,13 @@ of each file has a checksum.
 import errno
 import json
 import os
-import shutil
 import tempfile
+import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -27,12 +29,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.errors import DiskFullError, FileFormatError, InputError
+from elbmf.errors import DiskFullError, FileFormatError, InputError, NewerVersionError
 from elbmf.kernels.patterns import PADDING
-from elbmf.matrix.array_files import BLOCK, ArrayWriter, Block, blocks_of, map_array
+from elbmf.matrix.array_files import ArrayNote, ArrayWriter, Stamp, StoredArray
 from elbmf.matrix.boolean_matrix import BooleanMatrix, Pattern
 from elbmf.matrix.paging import MemoryKeeper, scratch_array
-from elbmf.utils.atomic import part_of, replace_folder, sync_file, temporary_folder, unfinished
+from elbmf.matrix.stored_pattern import StoredPattern, new_key, require_apart
+from elbmf.utils.atomic import replace_folder, sync_file, temporary_folder
+from elbmf.utils.leftovers import OwnFolder
+from elbmf.utils.notes import Count, Notes, read_note
 from elbmf.utils.threads import available_cores
 
 __all__ = [
@@ -70,19 +75,19 @@ class FolderWriter:
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         self.path = Path(path)
-        if self.path.exists():
-            if not (self.path / NOTE).is_file():
-                raise InputError(f"{self.path}: exists and is not a matrix folder. Move it away.")
-            if not overwrite:
-                raise InputError(f"{self.path}: already exists. Choose another name.")
-        self.part = part_of(self.path)
-        if self.part.exists():
-            shutil.rmtree(self.part)
-        self._kept = ExitStack()
-        self._kept.enter_context(unfinished(self.part))
-        self.part.mkdir(parents=True)
+        self._overwrite = overwrite
+        self._require_free()
+        self._own = OwnFolder(Path(os.path.abspath(self.path)))
+        self.part = self._own.path
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}
+
+    def _require_free(self) -> None:
+        if self.path.exists() or self.path.is_symlink():
+            if not (self.path / NOTE).is_file():
+                raise InputError(f"{self.path}: exists and is not a matrix folder. Move it away.")
+            if not self._overwrite:
+                raise InputError(f"{self.path}: already exists. Choose another name.")
 
     def array(self, name: str, dtype: Any, length: int | None = None) -> ArrayWriter:
         """Begin an array, by a name as of `array_name`; its length may show later."""
@@ -130,19 +135,25 @@ class FolderWriter:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        with self._kept:
-            if kind is not None:
-                self._give_up(error)
-                return
-            try:
-                self._finish()
-            except BaseException as late:
-                self._give_up(late)
-                raise
+        if kind is not None:
+            self._give_up(error)
+            return
+        try:
+            self._finish()
+        except BaseException as late:
+            self._give_up(late)
+            raise
 
     def _give_up(self, error: BaseException) -> None:
         for writer in self._open.values():
             writer.abandon()
+        was_there = self.part.exists()
+        self._own.release()
+        if isinstance(error, FileNotFoundError) and not was_there:
+            raise InputError(
+                f"{self.path}: could not be written, for somebody has removed {self.part}, where "
+                "it was made. Start again."
+            ) from error
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error
 
@@ -152,7 +163,17 @@ class FolderWriter:
         with (self.part / NOTE).open("w") as file:
             json.dump(self._note, file, indent=1)
             sync_file(file)
-        replace_folder(self.part, self.path)
+        for name in self._open:
+            # Whatever is written to it later will have another time, however coarse the clock.
+            path = self.part / f"{name}.npy"
+            before = path.stat().st_mtime_ns - 2 * _TICK
+            os.utime(path, ns=(before, before))
+        stamps = DiskMatrix(self.part).stamps()
+        # It may have come about meanwhile.
+        self._require_free()
+        replace_folder(self.part, Path(os.path.abspath(self.path)))
+        self._own.release()
+        note_as_looked_at(stamps)
 
 
 def array_name(side: int, what: str, *, missing: bool = False) -> str:
@@ -194,6 +215,56 @@ def store(
     return DiskMatrix(path)
 
 
+Stamps = tuple[Stamp, ...]
+
+# Folders that this process wrote or has looked at, the last of them; it need not do so again.
+_LOOKED_AT: deque[Stamps] = deque(maxlen=100)
+
+# What there is only when the files were looked at.
+_VERIFIED = frozenset(("indptr", "indices", "missing", "_lines"))
+
+# Clocks of files may be so coarse, in nanoseconds: what is changed twice in that time may have the
+# same time.
+_TICK = 2_000_000_000
+
+
+def note_as_looked_at(stamps: Stamps) -> None:
+    """Note that files need not be looked at again as long as they have these times."""
+    if time.time_ns() - max(stamp.changed for stamp in stamps) >= _TICK:
+        _LOOKED_AT.append(stamps)
+
+
+@dataclass
+class _MatrixNote(Notes):
+    """What the file that names the others says."""
+
+    format: str
+    version: Count
+    shape: tuple[Count, Count]
+    ones: Count
+    missing: Count
+    arrays: dict[str, ArrayNote]
+
+
+def read_matrix_note(folder: Path) -> _MatrixNote:
+    """Read the note of a matrix folder."""
+    path = folder / NOTE
+    if not path.exists():
+        raise FileFormatError(
+            f"{folder}: expected a matrix folder, which has a file {NOTE}; it has none. Make one "
+            f"with: elbmf convert DATA {folder}"
+        )
+
+    def check(note: Any) -> None:
+        if not isinstance(note, dict) or note.get("format") != _FORMAT:
+            raise FileFormatError(f"{path}: does not describe a matrix folder. {_REMEDY}")
+        version = note.get("version")
+        if isinstance(version, int) and version > _VERSION:
+            raise NewerVersionError(path, version, _VERSION)
+
+    return read_note(_MatrixNote, path, _REMEDY, check)
+
+
 class DiskMatrix(BooleanMatrix):
     """A matrix in a folder.
 
@@ -210,26 +281,50 @@ class DiskMatrix(BooleanMatrix):
     Raises
     ------
     FileFormatError
-        If it is no such folder, or a file is missing or not as long as it should be.
+        If it is no such folder, or a file is missing or not as long as it should be. What the files
+        hold is looked at when it is first used, see `verify`.
     """
 
     in_memory = False
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._verified = False
-        self._note = _read_note(self.path)
-        n, m = (int(length) for length in self._note["shape"])
-        missing = None
-        if self._note["missing"]:
-            sides = self._sides(missing=True)
-            starts, ones = sides[0]
-            missing = BooleanMatrix((n, m), starts, ones[: self._note["missing"]])
-            missing._lines.update(sides)
-        sides = self._sides()
-        starts, ones = sides[0]
-        super().__init__((n, m), starts, ones[: self._note["ones"]], missing)
-        self._lines.update(sides)
+        self._note = note = read_matrix_note(self.path)
+        self.shape, self.ones, self.n_missing = note.shape, note.ones, note.missing
+        self._stored = {
+            missing: (self._pattern(0, missing=missing), self._pattern(1, missing=missing))
+            for missing in ((False, True) if note.missing else (False,))
+        }
+
+    def _pattern(self, side: int, *, missing: bool) -> "StoredPattern":
+        """Open one side, and compare the sizes of its files with what is noted."""
+        ones = self._note.missing if missing else self._note.ones
+        n, other = self.shape[side], self.shape[1 - side]
+
+        def opened(what: str, dtype: Any, length: int) -> StoredArray:
+            name = array_name(side, what, missing=missing)
+            if name not in self._note.arrays:
+                raise FileFormatError(
+                    f"{self.path / NOTE}: does not name the array {name!r}. {_REMEDY}"
+                )
+            noted = self._note.arrays[name]
+            path = self.path / f"{name}.npy"
+            return StoredArray.open(path, noted, _REMEDY, [dtype], length)
+
+        return StoredPattern(
+            opened(_STARTS, np.int64, n + 1),
+            opened(_ONES, BooleanMatrix.index_type(other), ones + PADDING),
+            SIDES[side][:-1],
+            ones,
+            other,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        """Look at what the files hold before anybody else does: see `verify`."""
+        if name not in _VERIFIED or "_stored" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        self.verify()
+        return vars(self)[name]
 
     def names(self, side: int, first: int | None = None) -> list[str] | None:
         """Return the names of the rows (0) or the columns (1), if they have any.
@@ -252,75 +347,106 @@ class DiskMatrix(BooleanMatrix):
             )
         return names
 
+    def starts(self, axis: int, *, missing: bool = False) -> NDArray[np.int64]:
+        """Return where each row (0) or column (1) starts; for that, the ones are not looked at."""
+        if "_lines" in vars(self):
+            return super().starts(axis, missing=missing)
+        pattern = self._stored[missing][axis]
+        with ThreadPoolExecutor(available_cores()) as pool:
+            pattern.verify_starts(pool)
+        return pattern.mapped[0]
+
     def _checksums(self) -> list[list[int]]:
         """Return those of the files of the rows, as they are noted."""
         names = (
             array_name(0, what, missing=missing)
-            for missing in (False, True)
+            for missing in self._stored
             for what in (_STARTS, _ONES)
         )
-        arrays = self._note["arrays"]
-        return [arrays[name]["crc32"] for name in names if name in arrays]
+        return [list(self._note.arrays[name].crc32) for name in names]
 
     def verify(self) -> None:
-        """Compare every block with its checksum, the first time.
+        """See, the first time, that the files hold what was written, and that this is a matrix.
+
+        Every block is compared with its checksum. Where lines start and their ones must be in
+        order and in range, the rows and the columns must have the same ones, and none of them may
+        be missing. Of a folder that this process wrote, or has looked at before, only the sizes
+        and times of the files are compared with what they were.
 
         Raises
         ------
         FileFormatError
-            If one differs; says where.
+            If something is wrong; says where.
         """
-        if self._verified:
+        for array in self.files():
+            array.require_unchanged()
+        if "_lines" in vars(self):
             return
-        blocks = [
-            block
-            for name, noted in self._note["arrays"].items()
-            for block in blocks_of(self.path / f"{name}.npy", noted, _REMEDY)
-        ]
-        with ThreadPoolExecutor(available_cores()) as pool:
-            list(pool.map(Block.verify, blocks))
-        self._verified = True
+        stamps = self.stamps()
+        if stamps not in _LOOKED_AT:
+            self.look()
+            note_as_looked_at(stamps)
+        found = [self._matrix(sides) for sides in self._stored.values()]
+        super().__init__(self.shape, found[0].indptr, found[0].indices, *found[1:])
+        self._lines.update(found[0]._lines)
 
-    def verify_lines(self, side: int, low: int, high: int) -> None:
-        """Compare the blocks that some rows (0) or columns (1) lie in with their checksums.
+    def look(self) -> None:
+        """Look at all that the files hold, whether that was done before or not; see `verify`."""
+        with ThreadPoolExecutor(available_cores()) as pool:
+            for missing, sides in self._stored.items():
+                for pattern in sides:
+                    pattern.verify_starts(pool)
+                keys = new_key(), new_key()
+                rows, columns = (
+                    pattern.verify_ones(pool, keys[side], keys[1 - side])
+                    for side, pattern in enumerate(sides)
+                )
+                if rows != columns:
+                    what = "missing cells" if missing else "ones"
+                    raise FileFormatError(
+                        f"{self.path}: the {what} by rows are not those by columns. {_REMEDY}"
+                    )
+        if len(self._stored) > 1:
+            ones, others = (sides[0].mapped for sides in self._stored.values())
+            require_apart(ones, others, self.path, _REMEDY)
+
+    def _matrix(self, stored: tuple[StoredPattern, StoredPattern]) -> BooleanMatrix:
+        """Return the ones or the missing cells, which were looked at."""
+        sides = {side: pattern.mapped for side, pattern in enumerate(stored)}
+        starts, ones = sides[0]
+        matrix = BooleanMatrix(self.shape, starts, ones[: int(starts[-1])])
+        matrix._lines.update(sides)
+        return matrix
+
+    def files(self) -> list[StoredArray]:
+        """Return all files of arrays."""
+        return [array for sides in self._stored.values() for each in sides for array in each.files]
+
+    @property
+    def size(self) -> int:
+        """Bytes of these files."""
+        return sum(array.stamp.size for array in self.files())
+
+    def stamps(self) -> Stamps:
+        """Return what tells that files have changed."""
+        return tuple(array.stamp for array in self.files())
+
+    def piece(self, side: int, low: int, high: int) -> tuple[Pattern, Pattern | None]:
+        """Copy some rows (0) or columns (1) into memory, and their missing cells if there are any.
+
+        Only these are looked at, as `verify` looks at everything; and not whether the other side
+        has the same ones.
 
         Raises
         ------
         FileFormatError
-            If one differs; says where.
+            If something is wrong; says where.
         """
-        for missing, pattern in ((False, self), (True, self.missing)):
-            if pattern is None:
-                continue
-            starts, ones = pattern.lines(side)
-            self._verify(array_name(side, _STARTS, missing=missing), starts, low, high + 1)
-            first, last = int(starts[low]), int(starts[high])
-            self._verify(array_name(side, _ONES, missing=missing), ones, first, last)
-
-    def _verify(self, name: str, array: NDArray[Any], first: int, last: int) -> None:
-        """Compare the blocks of some entries of an array with their checksums."""
-        noted = self._note["arrays"][name]
-        blocks = list(blocks_of(self.path / f"{name}.npy", noted, _REMEDY))
-        size = array.itemsize
-        for block in blocks[first * size // BLOCK : -(-last * size // BLOCK)]:
-            block.verify()
-
-    def _sides(self, *, missing: bool = False) -> dict[int, Pattern]:
-        return {
-            side: (
-                self._array(array_name(side, _STARTS, missing=missing)),
-                self._array(array_name(side, _ONES, missing=missing)),
-            )
-            for side in (0, 1)
-        }
-
-    def _array(self, name: str) -> NDArray[Any]:
-        noted = self._note["arrays"].get(name)
-        if noted is None:
-            raise FileFormatError(
-                f"{self.path / NOTE}: does not name the array {name!r}. Convert the data again."
-            )
-        return map_array(self.path / f"{name}.npy", noted, _REMEDY)
+        ones, *others = (sides[side].piece(low, high) for sides in self._stored.values())
+        for missing in others:
+            require_apart(ones, missing, self.path, _REMEDY)
+            return ones, missing
+        return ones, None
 
 
 def _names_path(folder: Path, side: int) -> Path:
@@ -329,39 +455,24 @@ def _names_path(folder: Path, side: int) -> Path:
 
 def _read_names(folder: Path, side: int) -> Iterator[str] | None:
     path = _names_path(folder, side)
-    return _names_in(path) if path.exists() else None
+    if path.exists():
+        return _names_in(path)
+    if not folder.exists():
+        raise FileFormatError(f"{folder}: is not there any more. {_REMEDY}")
+    return None
 
 
 def _names_in(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:
-                yield str(json.loads(line))
-    except ValueError as error:
+                name = json.loads(line)
+                if not isinstance(name, str):
+                    raise ValueError(f"expected names, found {line.strip():.40}")
+                name.encode()
+                yield name
+    except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path}: is damaged ({error}). Convert the data again.") from None
-
-
-def _read_note(folder: Path) -> dict[str, Any]:
-    path = folder / NOTE
-    try:
-        note = json.loads(path.read_text())
-        known = note["format"] == _FORMAT and {"shape", "ones", "missing", "arrays"} <= {*note}
-        version = note["version"]
-    except FileNotFoundError:
-        raise FileFormatError(
-            f"{folder}: expected a matrix folder, which has a file {NOTE}; it has none. Make one "
-            f"with: elbmf convert DATA {folder}"
-        ) from None
-    except (ValueError, KeyError, TypeError, NotADirectoryError):
-        known = False
-    if not known:
-        raise FileFormatError(f"{path}: does not describe a matrix folder. Convert the data again.")
-    if version > _VERSION:
-        raise FileFormatError(
-            f"{path}: has version {version}, which is newer than this program knows "
-            f"({_VERSION}). Install a newer elbmf."
-        )
-    return dict(note)
 
 
 # Bytes of an index as the local search has it, on either side.

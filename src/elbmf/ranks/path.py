@@ -344,7 +344,7 @@ class RankPath:
 
     def _take(self, step: PathStep) -> bool:
         """Do a step, unless it is finished, and keep what it leads to if that is better."""
-        if step not in self._finished:
+        if not self._is_finished(step):
             seed = [self._seed, _KINDS.index(step.kind), step.start, step.rank]
             generator = np.random.default_rng(seed)
             self._finished[step] = self._do(step, generator)
@@ -361,6 +361,13 @@ class RankPath:
             cost = self.factors[step.rank].cost
             self._observe(RankProgress(step, self._done, max(self._total, self._done), cost))
         return True
+
+    def _is_finished(self, step: PathStep) -> bool:
+        """Whether it is known what a step leads to: factors of this matrix, if to any."""
+        if step not in self._finished:
+            return False
+        found, (n, m) = self._finished[step], self.A.shape
+        return found is None or (found.U.shape, found.V.shape) == ((n, step.rank), (step.rank, m))
 
     def _do(self, step: PathStep, generator: np.random.Generator) -> Factors | None:
         if step.kind == "fit":

@@ -2,7 +2,7 @@
 
 import json
 import os
-import zipfile
+import re
 from collections.abc import Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 
 from elbmf.boolean.packed import factors_from_bytes, factors_to_bytes
-from elbmf.errors import OtherWorkError, differing
+from elbmf.errors import FileFormatError, OtherWorkError, differing
+from elbmf.matrix.array_files import read_arrays
 from elbmf.ranks.path import Factors, PathStep
-from elbmf.utils.atomic import atomic_file, part_of
+from elbmf.utils.atomic import atomic_file, own_part_of
+from elbmf.utils.notes import load_json
 
 __all__ = ["OtherSearchError", "StepFolder", "has_steps", "remove_steps"]
 
 _NOTE, _SEED = "search.json", "seed.json"
 _STEPS = "*-*-*.npz"
+_STEP = re.compile(r"([a-z]+)-(\d{1,18})-(\d{1,18})\.npz")
+_REMEDY = "Choose another folder, or remove this one."
 _HIDDEN, _RUN = "hidden", "run-"
 
 
@@ -49,11 +53,11 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
         path = self._folder / _NOTE
         if not path.exists():
             _write(path, text.encode())
-        elif path.read_text() != text:
-            try:
-                before = dict(json.loads(path.read_text()))
-            except (ValueError, TypeError):  # not a note of a search, or damaged
-                before = {}
+            return
+        before = load_json(path, _REMEDY)
+        if before != json.loads(text):
+            # What is no object is no note of a search.
+            before = before if isinstance(before, dict) else {}
             raise OtherSearchError(self._folder, differing(before, json.loads(text)))
 
     def with_hidden_cells(self, note: dict[str, Any]) -> "StepFolder":
@@ -69,19 +73,26 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
         path = self._folder / _SEED
         if not path.exists():
             _write(path, json.dumps(seed).encode())
-        return int(json.loads(path.read_text()))
+        noted = load_json(path, _REMEDY)
+        if type(noted) is not int or noted < 0:
+            raise FileFormatError(f"{path}: expected a seed, found {noted!r:.40}. {_REMEDY}")
+        return noted
 
     def _path(self, step: PathStep) -> Path:
         return self._folder / f"{step.kind}-{step.start}-{step.rank}.npz"
 
     def __getitem__(self, step: PathStep) -> Factors | None:
         try:
-            with np.load(self._path(step)) as stored:
-                if not stored["found"]:
-                    return None
-                shape = (int(length) for length in stored["shape"])
-                return Factors(*factors_from_bytes(stored["bits"], *shape), int(stored["cost"]))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            with self._path(step).open("rb") as file:
+                stored = read_arrays(file)
+            if not stored["found"].all():
+                return None
+            n, k, m = (int(length) for length in stored["shape"].astype(np.int64))
+            if min(n, k, m) < 0:
+                raise ValueError("no shape")
+            cost = int(stored["cost"].astype(np.int64))
+            return Factors(*factors_from_bytes(stored["bits"], n, k, m), cost)
+        except (OSError, ValueError, TypeError, KeyError, MemoryError):
             # A file that is not there, or no good: the step is to be done again.
             raise KeyError(step) from None
 
@@ -96,7 +107,7 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
         path = self._path(step)
         # In a thread, which Ctrl-C does not end in the midst: numpy fails over half an archive.
         with (
-            atomic_file(path, temporary=part_of(path), sync=True) as file,
+            atomic_file(path, temporary=own_part_of(path), sync=True) as file,
             ThreadPoolExecutor(1) as writer,
         ):
             writer.submit(np.savez_compressed, file, **arrays).result()
@@ -107,8 +118,9 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
 
     def __iter__(self) -> Iterator[PathStep]:
         for path in sorted(self._folder.glob(_STEPS)):
-            kind, start, rank = path.stem.split("-")
-            yield PathStep(kind, int(start), int(rank))
+            match = _STEP.fullmatch(path.name)
+            if match is not None:
+                yield PathStep(match[1], int(match[2]), int(match[3]))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -131,5 +143,5 @@ def remove_steps(folder: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with atomic_file(path, temporary=part_of(path), sync=True) as file:
+    with atomic_file(path, temporary=own_part_of(path), sync=True) as file:
         file.write(content)

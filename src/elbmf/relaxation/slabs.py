@@ -355,12 +355,12 @@ def worthwhile_edges(
     axis = longer_side(matrix.shape) if streamed_axis is None else streamed_axis
     n_resident = matrix.shape[1 - axis]
     storage = _storage(storage_density(matrix))
-    ones, _ = matrix.lines(axis)
+    ones = matrix.starts(axis)
     work = _zeros_before(ones, n_resident) if storage is ComplementSlab else ones
     if weight_of_ones != 1:
         work = work + ones
-    if matrix.missing is not None:
-        work = work + matrix.missing.lines(axis)[0]
+    if matrix.n_missing:
+        work = work + matrix.starts(axis, missing=True)
     count = min(storage.worthwhile(work, n_resident), _power_of_two(max(most, _MOST_SLABS)))
     return _boundaries(work, count)
 

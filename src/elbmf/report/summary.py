@@ -243,11 +243,11 @@ def _rank(facts: Facts, ones: int | None, ranks: Mapping[str, Any] | None) -> Ra
 
 def _curve(ranks: Mapping[str, Any], ones: int | None) -> Curve | None:
     table, criterion = ranks["table"], ranks["criterion"]
-    if criterion not in table:
+    if criterion not in table or None in table["rank"]:
         return None
     losses = table.get("relative_loss")
     if losses is None and ones:
-        losses = [loss / ones for loss in table.get("loss", [])]
+        losses = [None if loss is None else loss / ones for loss in table.get("loss", [])]
     looked = [int(rank) for rank in table["rank"]]
     return Curve(
         ranks=looked,

@@ -50,15 +50,21 @@ def sweeps_of(local: LocalSearch, k: int, work: float) -> int:
     work : float
         About in nanoseconds.
     """
-    A, prices = local.A, local.prices
-    if not can_anneal(A, k) or prices.one != prices.zero:
+    if not is_annealable(local, k):
         return 0
-    # Of a shortlist in each line, and of the cells while they are packed.
-    size = max(A.shape) * _words(k) * 8 * (64 + k + min(A.shape).bit_length() + 2) + 3 * A.cells
-    if size > TUNING.bytes_to_anneal:
-        return 0
+    A = local.A
     sweeps = int(work / (k * A.cells * TUNING.look))
     return min(sweeps, TUNING.most_sweeps) if sweeps >= TUNING.fewest_sweeps else 0
+
+
+def is_annealable(local: LocalSearch, k: int) -> bool:
+    """Whether factors of so many components can be annealed: see `sweeps_of`."""
+    A, prices = local.A, local.prices
+    if not can_anneal(A, k) or prices.one != prices.zero:
+        return False
+    # Of a shortlist in each line, and of the cells while they are packed.
+    size = max(A.shape) * _words(k) * 8 * (64 + k + min(A.shape).bit_length() + 2) + 3 * A.cells
+    return bool(size <= TUNING.bytes_to_anneal)
 
 
 def scattered(local: LocalSearch, k: int, generator: np.random.Generator) -> Individual:

@@ -20,21 +20,23 @@ goes the same way first, and ends only where it refines its best, so that it nev
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.boolean.packed import PackedFactors
-from elbmf.search.annealing import Annealer, scattered
+from elbmf.boolean.packed import PackedFactors, require_bits
+from elbmf.errors import FileFormatError, InputError
+from elbmf.search.annealing import Annealer, is_annealable, scattered
 from elbmf.search.climber import Climber, Individual, Terrain
 from elbmf.search.local import LocalSearch
 from elbmf.search.short_relaxation import epoch_work, relax
 from elbmf.utils.alarm import Alarm
+from elbmf.utils.notes import Count, Notes, Within
 from elbmf.utils.threads import SingleThreadedBlas, available_cores
 from elbmf.utils.tuning import TUNING
 
@@ -108,22 +110,103 @@ class Population:
         return [_place(self.members, parent) for parent in task.parents]
 
     @classmethod
-    def from_arrays(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> "Population":
-        """Undo `to_arrays`."""
-        rows, columns = (arrays[f"population.{side}"] for side in ("rows", "columns"))
-        everyone = [*map(Individual, facts["costs"], rows, columns)]
-        last = len(everyone) - len(facts["waiting"]) - 1
+    def from_arrays(cls, facts: Any, arrays: dict[str, Any]) -> "Population":
+        """Undo `to_arrays`.
+
+        Raises
+        ------
+        InputError
+            If it cannot be from there.
+        """
+        note = PopulationNote.from_json(facts, "place")
+        rows, columns = (arrays.get(f"population.{side}", _NONE) for side in ("rows", "columns"))
+        k = rows.shape[1] if rows.ndim == 3 else -1
+        expected = len(note.costs), k
+        if any(each.ndim != 3 or each.shape[:2] != expected for each in (rows, columns)):
+            raise InputError(
+                f"place.costs are {len(note.costs)}, and there are not as many factors"
+            )
+        everyone = [*map(Individual, note.costs, rows, columns)]
+        last = len(everyone) - len(note.waiting) - 1
+        nobody = last < 1 and note.size < 1 and not note.waiting
+        if last < 0 or nobody or any(place >= last for place in note.places(k)):
+            raise InputError("place names members or components that are not there")
         members, best, starts = everyone[:last], everyone[last], everyone[last + 1 :]
-        population = cls(members, best, **{name: facts[name] for name in _NUMBERS})
-        population.climbing = [members[place] for place in facts["climbing"]]
-        for start, (seed, exchanges, reseeded, places, *how) in zip(
-            starts, facts["waiting"], strict=True
+        population = cls(members, best, **{name: getattr(note, name) for name in _NUMBERS})
+        population.climbing = [members[place] for place in note.climbing]
+        for start, (seed, exchanges, reseeded, places, relaxed, sweeps, heat) in zip(
+            starts, note.waiting, strict=True
         ):
             parents = tuple(members[place] if place >= 0 else start for place in places)
             # One that climbs on is its own parent.
             start = parents[0] if len(parents) == 1 else start
+            how = relaxed, sweeps, heat
             population.waiting.append(Task(start, seed, exchanges, reseeded, parents, *how))
         return population
+
+    def require(self, shape: tuple[int, int], k: int) -> None:
+        """Raise an InputError unless all of its factors are of a matrix and so many components."""
+        for each in (*_everyone(self), *(task.start for task in self.waiting)):
+            if len(each.rows) != k:
+                raise InputError(f"place has factors of {len(each.rows)} components, not {k}")
+            for words, length in zip((each.rows, each.columns), shape, strict=True):
+                require_bits(words, length, "the factors of place")
+
+
+_NONE = np.empty(0, np.uint64)
+
+# Those that are written have far fewer members, and exchange far fewer components.
+_MANY = 1 << 16
+_Few = Annotated[int, Within(0, _MANY)]
+_Sweeps = Annotated[int, Within(0, TUNING.most_sweeps)]
+
+
+@dataclass
+class PopulationNote(Notes):
+    """The numbers of a population, see there, as JSON has them.
+
+    Parameters
+    ----------
+    costs : list of int
+        Of the members, the best, and the start of what is waiting.
+    climbing : list of int
+        Places among the members.
+    waiting : list
+        The seed, exchanges, components to be grown anew, places of the parents, and how each is to
+        be relaxed or annealed, as a `Task` has it.
+    """
+
+    size: Annotated[int, Within(-_MANY, _MANY)]
+    relaxing: bool
+    sweeps: _Sweeps
+    newcomers: _Few
+    family: bool
+    barren: Count
+    least: Count
+    fruitless: Count
+    refined_at: Count
+    work: Count
+    costs: Sequence[Count]
+    climbing: Sequence[Count]
+    waiting: Sequence[
+        tuple[
+            Count,
+            _Few,
+            Sequence[Count],
+            Sequence[Annotated[int, Within(-1)]],
+            bool,
+            _Sweeps,
+            Annotated[float, Within(0, max(TUNING.heats))],
+        ]
+    ]
+
+    def places(self, k: int) -> Iterator[int]:
+        """Return all places of members; those of components must be below k."""
+        yield from self.climbing
+        for _, _, reseeded, parents, *_ in self.waiting:
+            if any(component >= k for component in reseeded) or len(parents) > 2:
+                raise InputError("place names members or components that are not there")
+            yield from parents
 
 
 _NUMBERS = (
@@ -251,6 +334,11 @@ class Search:
         same way if its generator is brought to the same state.
         """
         if isinstance(start, Population):
+            annealed = start.sweeps or any(task.sweeps for task in start.waiting)
+            if annealed and not is_annealable(self._local, self._k):
+                raise FileFormatError(
+                    "The checkpoint is damaged: it is not of this fit. Remove it."
+                )
             population, self.work = start, start.work
             self._least = min(each.cost for each in _everyone(start))
         else:

@@ -6,12 +6,13 @@ reached the disk before it is moved: a loss of power leaves the old or the new, 
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +23,7 @@ __all__ = [
     "atomic_file",
     "move_into_place",
     "named_if_full",
+    "own_part_of",
     "part_of",
     "remove_unfinished",
     "replace_folder",
@@ -95,6 +97,11 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
+def own_part_of(path: Path) -> Path:
+    """Return an unused name of what will be a file, for several who clean up by name."""
+    return part_of(path.with_name(f"{path.name}.{secrets.token_hex(6)}"))
+
+
 @contextmanager
 def atomic_file(
     path: Path, *, temporary: Path | None = None, sync: bool = False
@@ -139,16 +146,36 @@ def replace_folder(written: Path, path: Path) -> None:
     """Give a folder that is complete its name, in place of one that may have it.
 
     A folder cannot be replaced by another in one step: the old one is moved away before, and only
-    then deleted, so that one of them is there whatever happens.
+    then deleted, so that one of them is there whatever happens. Of several who do so at once, the
+    last one wins.
     """
-    former = path.with_name(f".{path.name}.former")
-    shutil.rmtree(former, ignore_errors=True)
+    former: list[Path] = []
     with undisturbed():
-        if path.exists():
-            path.rename(former)
-        written.rename(path)
+        try:
+            _take_name(written, path, former)
+        except OSError:
+            if former and former[-1].exists() and not path.exists():
+                former[-1].rename(path)
+            raise
     sync_folder(path.parent)
-    shutil.rmtree(former, ignore_errors=True)
+    for each in former:
+        shutil.rmtree(each, ignore_errors=True)
+
+
+def _take_name(written: Path, path: Path, former: list[Path]) -> None:
+    """Give a folder its name; what had it is moved away, and noted."""
+    while True:
+        if path.exists():
+            former.append(path.with_name(f".{path.name}.{secrets.token_hex(6)}.former"))
+            with suppress(FileNotFoundError):  # Somebody else has just moved it away.
+                path.rename(former[-1])
+        try:
+            written.rename(path)
+            return
+        except OSError as error:
+            # Somebody else has just put theirs there.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
 
 
 def sync_file(stream: IO[bytes] | IO[str]) -> None:

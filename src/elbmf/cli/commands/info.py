@@ -19,6 +19,10 @@ examples:
   elbmf info result           (a folder that 'elbmf fit' or 'elbmf rank' saved)"""
 
 
+# Bytes of a folder that are looked through in a second or two.
+_QUICK = 1 << 30
+
+
 def configure(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Add the arguments."""
     parser.usage = "elbmf info DATA|RESULT [options]"
@@ -36,7 +40,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from elbmf.cli.results import load
     from elbmf.cli.text.matrix import matrix_figures, matrix_text
     from elbmf.cli.text.model import model_figures, model_text
-    from elbmf.io import is_matrix_folder
+    from elbmf.io import FolderTable, is_matrix_folder
 
     if args.verify:
         _verify(args, console)
@@ -50,6 +54,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if is_matrix_folder(Path(args.data)):
         args.format = "folder"
     matrix = read_matrix(args.data, args)
+    if isinstance(matrix, FolderTable) and matrix.stored.size <= _QUICK:
+        matrix.stored.verify()
     warn_of_same_names(matrix, args.data)
     found = matrix_figures(matrix)
     if args.json:

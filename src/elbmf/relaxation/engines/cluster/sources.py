@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 
 from elbmf.errors import FileFormatError
-from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, NotBooleanError, Pattern
 from elbmf.matrix.on_disk import DiskMatrix
 from elbmf.relaxation.engines.cluster.connection import Connection
@@ -117,13 +116,7 @@ def _read_lines(
 ) -> Reading | Failure:
     try:
         stored = DiskMatrix(path)
-        stored.verify_lines(axis, low, high)
-        missing = None
-        if stored.missing is not None:
-            missing = _lines_between(stored.missing.lines(axis), low, high)
-        piece = _piece(
-            stored.shape[1 - axis], _lines_between(stored.lines(axis), low, high), missing
-        )
+        piece = _piece(stored.shape[1 - axis], *stored.piece(axis, low, high))
     except (FileFormatError, OSError) as error:
         message = f"{error} (On {address}: all workers must reach the folder by the same path.)"
         return Failure(FileFormatError(message), message)
@@ -158,15 +151,6 @@ def _read_blocks(
 def _taken(fit: str, address: str, number: int, piece: BooleanMatrix) -> Reading:
     holder_at(fit, address).take(number, piece)
     return Reading(number, piece.shape[0], piece.ones, piece.n_missing)
-
-
-def _lines_between(pattern: Pattern, low: int, high: int) -> Pattern:
-    """Copy some lines of a pattern, which may lie on disk."""
-    starts, ones = pattern
-    first, last = int(starts[low]), int(starts[high])
-    own = np.zeros(last - first + PADDING, dtype=ones.dtype)
-    own[: last - first] = ones[first:last]
-    return starts[low : high + 1] - first, own
 
 
 def _piece(n_resident: int, lines: Pattern, missing: Pattern | None) -> BooleanMatrix:
