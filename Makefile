@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo setup quick test lint types kernels more-kernels imports tests random benchmarks reproduce docs dist clean
+.PHONY: demo setup quick test lint types kernels more-kernels imports tests random fuzz benchmarks reproduce docs dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/elbmf demo --output demo --overwrite
@@ -51,6 +51,13 @@ tests: $(VENV)/.test
 EXAMPLES ?= 10
 random: $(VENV)/.test
 	ELBMF_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=random -m hypothesis
+
+# Damaged files, forged folders and made-up command lines, none of which may break anything, for so many
+# seconds. What does is printed, with how to see it again.
+SECONDS ?= 60
+SEED ?= 0
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzzing.py --seconds $(SECONDS) --seed $(SEED)
 
 # Needs torch, for the dense algorithm to compare with; DATA is a folder of .npz matrices.
 DATA ?= ../shared/data
