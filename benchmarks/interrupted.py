@@ -401,8 +401,8 @@ def disks(bench: Bench, names: list[str], count: int, generator: random.Random) 
     print(f"all: {dict(total)}")
 
 
-# What a model and its notes say of when and how they were made, and not of what.
-TIMES = ("seconds", "command", "warnings", "versions", "path", "timings")
+# What notes say of how a result was made: how long it took, and what was seen of it on the way.
+TIMES = ("seconds", "command", "versions", "iterations_seen")
 
 
 def same_bits(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
@@ -425,7 +425,20 @@ def same_bits(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
         return {n: bare(n, c) for n, c in kept.items() if not n.endswith((".png", ".html"))}
 
     first, second = told(one), told(other)
-    return [name for name in {*first, *second} if first.get(name) != second.get(name)]
+    return [
+        f"{name}{_where(first.get(name), second.get(name))}"
+        for name in {*first, *second}
+        if first.get(name) != second.get(name)
+    ]
+
+
+def _where(one: object, other: object) -> str:
+    """Return the first key under which two notes differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in {*one, *other}:
+            if one.get(key) != other.get(key):
+                return f", {key}{_where(one.get(key), other.get(key))}"
+    return ""
 
 
 def kills(bench: Bench, names: list[str], count: int, generator: random.Random) -> None:
@@ -452,7 +465,7 @@ def kills(bench: Bench, names: list[str], count: int, generator: random.Random) 
                 _, err = process.communicate(timeout=PATIENCE)
             differing = same_bits(whole.files, files(folder / "out"))
             if process.returncode or differing:
-                print(f"  {name}: code {process.returncode}, {differing}: {err}", flush=True)
+                print(f"  {name}: code {process.returncode}, {differing}: {err[-300:]}", flush=True)
             else:
                 same += 1
             shutil.rmtree(folder, ignore_errors=True)
