@@ -12,7 +12,9 @@ result must have the bits of an undisturbed run.
 """
 
 import argparse
+import atexit
 import contextlib
+import importlib
 import json
 import os
 import random
@@ -22,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -31,6 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from common import machine
+from elbmf.cli import main as main_of_command
 from elbmf.datasets import make_tiles
 from elbmf.io import LabelledMatrix, load_model, read, write
 
@@ -83,12 +87,60 @@ RESUMED = ("fit checkpoint", "rank", "stability", "cover")
 
 PATIENCE = 120.0
 
+# What commands import.
+MODULES = ("estimators", "report", "plots", "comparison", "cli.running.fit", "cli.running.ranks")
+MODULES = (*(f"elbmf.{name}" for name in MODULES), "h5py", "pyarrow.parquet", "matplotlib.figure")
+
+
+class Fork:
+    """A command in a copy of this process, which has everything imported; used as a `Popen`.
+
+    A file ``said`` has what it says.
+    """
+
+    def __init__(self, command: str, folder: Path, said: Path) -> None:
+        self.args, self.returncode = command, None
+        self._said = said
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                atexit._clear()  # What is to be done at the end of this process.
+                os.chdir(folder)
+                os.environ["TMPDIR"], tempfile.tempdir = str(folder / "tmp"), None
+                for descriptor in (1, 2):
+                    os.dup2(os.open(self._said, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
+                sys.argv = ["elbmf", *command.split()]
+                main_of_command()
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(99)
+
+    def communicate(self, timeout: float = PATIENCE) -> tuple[str, str]:
+        """Wait for the end, and return what was said."""
+        end = time.monotonic() + timeout
+        while self.returncode is None:
+            found, status = os.waitpid(self.pid, os.WNOHANG)
+            if found:
+                self.returncode = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > end:
+                raise subprocess.TimeoutExpired(self.args, timeout)
+            else:
+                time.sleep(0.005)
+        said = self._said.read_text(errors="replace") if self._said.exists() else ""
+        self._said.unlink(missing_ok=True)
+        return "", said
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal."""
+        os.kill(self.pid, number)
+
 
 class Bench:
     """A folder with data, in which each command runs in a folder of its own."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, *, forks: bool = False) -> None:
+        self.place, self.forks = place, forks
         inputs = place / "in"
         inputs.mkdir()
         tiles = make_tiles(
@@ -123,9 +175,11 @@ class Bench:
             shutil.copytree(folder / "in" / "old.matrix", folder / "out" / "x.matrix")
         return folder
 
-    def start(self, name: str, command: str, folder: Path) -> "subprocess.Popen[str]":
+    def start(self, name: str, command: str, folder: Path) -> "subprocess.Popen[str] | Fork":
         """Start a command."""
         (folder / "tmp").mkdir(exist_ok=True)
+        if self.forks:
+            return Fork(command, folder, self.place / f"{folder.name}.said")
         environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "MPLBACKEND": "agg"}
         return subprocess.Popen(
             [sys.executable, "-m", "elbmf", *command.split()],
@@ -138,7 +192,7 @@ class Bench:
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
-    def run(self, process: "subprocess.Popen[str]") -> None:
+    def run(self, process: "subprocess.Popen[str] | Fork") -> None:
         """Wait for a command that must not fail."""
         _, err = process.communicate(timeout=PATIENCE)
         if process.returncode:
@@ -329,7 +383,9 @@ def disks(bench: Bench, names: list[str], count: int, generator: random.Random) 
                     )
                 elif code == 2 and len(errors) == 1 and "Traceback" not in err:
                     told = "rescued elsewhere" if rescued else "one message"
-                    if not any(each in errors[0] for each in ("out/", "/out", str(folder))):
+                    if not any(
+                        each in errors[0] for each in ("out/", "/out", " out:", str(folder))
+                    ):
                         wrong.append(f"no name: {errors[0]}")
                 else:
                     told = f"code {code}"
@@ -345,8 +401,8 @@ def disks(bench: Bench, names: list[str], count: int, generator: random.Random) 
     print(f"all: {dict(total)}")
 
 
-# What a model and its notes say of when and how they were made, and not of what.
-TIMES = ("seconds", "command", "warnings", "versions", "path", "timings")
+# What notes say of how a result was made: how long it took, and what was seen of it on the way.
+TIMES = ("seconds", "command", "versions", "iterations_seen")
 
 
 def same_bits(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
@@ -369,7 +425,20 @@ def same_bits(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
         return {n: bare(n, c) for n, c in kept.items() if not n.endswith((".png", ".html"))}
 
     first, second = told(one), told(other)
-    return [name for name in {*first, *second} if first.get(name) != second.get(name)]
+    return [
+        f"{name}{_where(first.get(name), second.get(name))}"
+        for name in {*first, *second}
+        if first.get(name) != second.get(name)
+    ]
+
+
+def _where(one: object, other: object) -> str:
+    """Return the first key under which two notes differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in {*one, *other}:
+            if one.get(key) != other.get(key):
+                return f", {key}{_where(one.get(key), other.get(key))}"
+    return ""
 
 
 def kills(bench: Bench, names: list[str], count: int, generator: random.Random) -> None:
@@ -396,7 +465,7 @@ def kills(bench: Bench, names: list[str], count: int, generator: random.Random) 
                 _, err = process.communicate(timeout=PATIENCE)
             differing = same_bits(whole.files, files(folder / "out"))
             if process.returncode or differing:
-                print(f"  {name}: code {process.returncode}, {differing}: {err}", flush=True)
+                print(f"  {name}: code {process.returncode}, {differing}: {err[-300:]}", flush=True)
             else:
                 same += 1
             shutil.rmtree(folder, ignore_errors=True)
@@ -420,8 +489,10 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print(machine())
+    for name in MODULES:
+        importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder))
+        bench = Bench(Path(folder), forks=args.part != "signals")
         PARTS[args.part](bench, args.commands, args.count, random.Random(args.seed))
 
 

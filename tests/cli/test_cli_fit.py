@@ -354,7 +354,7 @@ def test_a_folder_without_permission_is_refused(
     if exists:
         Path("out").mkdir()
     # The superuser may write anywhere, so the permission is played.
-    monkeypatch.setattr(writing.tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(writing, "try_writing", refuse)
     elbmf(*FIT).assert_error("out: the folder cannot be written (Permission denied)")
 
 

@@ -1,5 +1,6 @@
 """Files and folders that are there whole or not at all."""
 
+import errno
 import os
 import shutil
 import stat
@@ -8,7 +9,16 @@ import sys
 
 import pytest
 
-from elbmf.utils.atomic import atomic_file, part_of, replace_folder
+from elbmf.errors import DiskFullError
+from elbmf.utils.atomic import (
+    atomic_file,
+    part_of,
+    remove_unfinished,
+    replace_folder,
+    temporary_folder,
+    try_writing,
+    unfinished,
+)
 from elbmf.utils.leftovers import OwnFolder
 
 
@@ -176,3 +186,46 @@ def test_only_what_nobody_writes_to_any_more_is_cleared_away(tmp_path):
     own.release()
     other.release()
     assert {*names(tmp_path)} == expected
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+def test_a_full_disk_is_named(tmp_path, number):
+    with (
+        pytest.raises(DiskFullError, match=rf"{tmp_path}: there is no room for a.txt \(") as info,
+        atomic_file(tmp_path / "a.txt"),
+    ):
+        raise OSError(number, os.strerror(number))
+    assert info.value.errno == number
+    assert str(info.value).startswith(str(tmp_path))
+    with pytest.raises(OSError, match="other") as info, atomic_file(tmp_path / "a.txt"):
+        raise OSError(errno.EIO, "other")
+    assert type(info.value) is OSError
+    assert names(tmp_path) == []
+
+
+def test_a_temporary_folder_goes_with_what_is_in_it(tmp_path):
+    def fail():
+        with temporary_folder(tmp_path) as folder:
+            assert names(tmp_path) == [folder.name]
+            (folder / "inner").mkdir()
+            (folder / "inner" / "a").write_text("a")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert names(tmp_path) == []
+    try_writing(tmp_path)
+    with pytest.raises(OSError, match="No such file"):
+        try_writing(tmp_path / "none")
+
+
+def test_what_is_unfinished_can_be_removed_at_once(tmp_path):
+    with unfinished(tmp_path / "a"), unfinished(tmp_path / "b") as other:
+        (tmp_path / "a").write_text("half")
+        other.mkdir()
+        (other / "c").write_text("half")
+        remove_unfinished()
+        assert names(tmp_path) == []
+    (tmp_path / "a").write_text("whole")
+    remove_unfinished()
+    assert names(tmp_path) == ["a"]

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Self
 
-from elbmf.utils.atomic import remove_unfinished
 from elbmf.utils.signals import ENDING
 
 __all__ = ["INTERRUPTED", "Ending", "Interrupt", "ending_well"]
@@ -62,7 +61,7 @@ class Ending:
     def undo(self) -> None:
         """Remove what is half done, if a signal came."""
         if self._number is not None:
-            remove_unfinished()
+            _remove_unfinished()
 
     def over(self) -> None:
         """Take note that the command has done all that it had to do: there is nothing to undo."""
@@ -74,7 +73,7 @@ class Ending:
         self._lost = False
         self._number = self._number or number
         if self._at_once and (again or self._over):
-            remove_unfinished()
+            _remove_unfinished()
             if not self._over:
                 self.tell()
             os._exit(128 + self._number)
@@ -112,6 +111,12 @@ class Ending:
             for number, handler in previous.items():
                 signal.signal(number, handler)
             sys.unraisablehook = self._hook
+
+
+def _remove_unfinished() -> None:
+    # It takes a while to import, and where it is not, nothing has been begun.
+    known = sys.modules.get("elbmf.utils.atomic")
+    getattr(known, "remove_unfinished", lambda: None)()
 
 
 def _send_again(number: int) -> None:

@@ -113,7 +113,8 @@ class ArrayWriter:
 
     def abandon(self) -> None:
         """Close the file as it is."""
-        self._file.close()
+        with suppress(OSError):  # What is still to be written has no room, either.
+            self._file.close()
 
     def _write_header(self, shape: tuple[int, ...]) -> None:
         header = {"descr": npy.dtype_to_descr(self._dtype), "fortran_order": False}
