@@ -157,7 +157,7 @@ def forge_matrix(generator, folder):
         if how == "type" and generator.random() < 0.5:
             note["arrays"][name]["dtype"] = kept["dtype"]
         if name.endswith("starts") and generator.random() < 0.3:
-            note["missing" if "missing" in name else "ones"] = int(array.reshape(-1)[-1:].sum())
+            note["missing" if "missing" in name else "ones"] = sum(map(int, array.flat[-1:]))
         how = f"{name}: {how}"
     path.write_text(json.dumps(note))
     return how

@@ -273,16 +273,16 @@ class StoredArray(NamedTuple):
                 f"{remedy}"
             )
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # To open a pipe would take for ever.
-                raise FileFormatError(f"{path}: is no file. {remedy}")
+            is_file = stat.S_ISREG(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileFormatError(f"{path}: is missing. {remedy}") from None
+        if not is_file:  # To open a pipe would take for ever.
+            raise FileFormatError(f"{path}: is no file. {remedy}")
+        try:
             with path.open("rb") as file:
                 stamp = Stamp.of(os.fstat(file.fileno()))
                 header = _header(file)
                 offset = file.tell()
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileFormatError(f"{path}: is missing. {remedy}") from None
-        except FileFormatError:
-            raise
         except ValueError as error:
             raise FileFormatError(f"{path}: expected an npy file ({error}). {remedy}") from None
         shape = tuple(noted.shape) or (noted.length,)
