@@ -524,7 +524,12 @@ def paged(A: BooleanMatrix, limit: int) -> Iterator[PagedMatrix]:
     with MemoryKeeper(limit) as keeper:
         if isinstance(A, DiskMatrix):
             A.verify()
-            yield PagedMatrix(A.path, keeper)
+            again = PagedMatrix(A.path, keeper)
+            if again.stamps() != A.stamps():
+                raise FileFormatError(
+                    f"{A.path}: has been replaced since it was opened. Start again."
+                )
+            yield again
             return
         with tempfile.TemporaryDirectory(prefix="elbmf-") as folder:
             path = Path(folder) / "data.matrix"
