@@ -15,6 +15,7 @@ from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.matrix.on_disk import DiskMatrix, store
 from forging import forge_matrix, write_array
 
+OTHER = BooleanMatrix.from_array(np.eye(4))
 RNG = np.random.default_rng(0)
 VALUES, MASK = RNG.random((40, 30)) < 0.2, RNG.random((40, 30)) < 0.03
 
@@ -225,6 +226,15 @@ def test_folders_that_are_replaced_while_they_are_in_use_stay_what_they_were(for
     A.verify()
     np.testing.assert_array_equal(A.to_csr().toarray(), VALUES)
     np.testing.assert_array_equal(DiskMatrix(folder).to_csr().toarray(), ~VALUES)
+
+
+@pytest.mark.parametrize("change", [shutil.rmtree, lambda path: store(OTHER, path, overwrite=True)])
+def test_folders_that_go_before_they_are_looked_at_are_told(forged, change):
+    folder = forged(lambda path: None)
+    A = DiskMatrix(folder)
+    change(folder)
+    with pytest.raises(FileFormatError, match=r"has been removed, replaced or written to since"):
+        A.verify()
 
 
 def test_what_this_process_wrote_is_not_looked_at_again(tmp_path, monkeypatch):

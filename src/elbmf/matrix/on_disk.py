@@ -458,7 +458,7 @@ def _read_names(folder: Path, side: int) -> Iterator[str] | None:
     if path.exists():
         return _names_in(path)
     if not folder.exists():
-        raise FileFormatError(f"{folder}: is not there any more. {_REMEDY}")
+        raise FileFormatError(f"{folder}: is not there any more. Start again with what is.")
     return None
 
 
