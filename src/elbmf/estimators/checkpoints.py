@@ -173,7 +173,7 @@ class CheckpointFolder:
             stored = StoredArray.open(self._path(number, name), noted, _REMEDY, _TYPES)
             for block in stored.blocks():
                 stored.verify(block)
-            found[name] = stored.map().reshape(noted.shape)
+            found[name] = stored.map().reshape(noted.shape or noted.length)
         return found
 
     def write(self, checkpoint: Checkpoint) -> None:

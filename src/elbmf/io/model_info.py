@@ -43,6 +43,9 @@ _Positive = Annotated[float, Within(float(_LIMITS.tiny), float(_LIMITS.max), " a
 # Texts that are numbers, or that noise rates will tell; JSON knows no infinity.
 _WEIGHTS = ("inf", "auto")
 
+# Sums of weights in another order.
+_ROUNDED = 1e-9
+
 # Of data whose shape is not noted: longer than any for which it matters.
 _ANY_LENGTH = 1 << 31
 
@@ -187,6 +190,11 @@ class StabilityInfo(Notes):
     components: Sequence[ComponentStability] = ()
     consensus: Sequence[Sequence[float | None]] = ()
 
+    def check(self, where: str) -> None:
+        """Look at the map."""
+        if any(len(row) != len(self.consensus) for row in self.consensus):
+            raise InputError(f"{where}.consensus must have as many columns as rows")
+
 
 @dataclass
 class SignificanceInfo(Notes):
@@ -231,6 +239,15 @@ class CoverInfo(Notes):
     ones: float
     covered: float
     hits: float
+
+    def check(self, where: str) -> None:
+        """Compare the counts."""
+        least = max(0.0, self.ones + self.covered - self.cells)
+        within = (
+            least * (1 - _ROUNDED) <= self.hits <= min(self.ones, self.covered) * (1 + _ROUNDED)
+        )
+        if not within or max(self.ones, self.covered) > self.cells * (1 + _ROUNDED):
+            raise InputError(f"{where} has counts that no matrix has")
 
 
 @dataclass

@@ -13,8 +13,8 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Self, cast
@@ -274,16 +274,16 @@ class StoredArray(NamedTuple):
                 f"{remedy}"
             )
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # To open a pipe would take for ever.
-                raise FileFormatError(f"{path}: is no file. {remedy}")
+            is_file = stat.S_ISREG(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            raise FileFormatError(f"{path}: is missing. {remedy}") from None
+        if not is_file:  # To open a pipe would take for ever.
+            raise FileFormatError(f"{path}: is no file. {remedy}")
+        try:
             with path.open("rb") as file:
                 stamp = Stamp.of(os.fstat(file.fileno()))
                 header = _header(file)
                 offset = file.tell()
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileFormatError(f"{path}: is missing. {remedy}") from None
-        except FileFormatError:
-            raise
         except ValueError as error:
             raise FileFormatError(f"{path}: expected an npy file ({error}). {remedy}") from None
         shape = tuple(noted.shape) or (noted.length,)
@@ -309,7 +309,8 @@ class StoredArray(NamedTuple):
         """
         if not self.length:
             return np.empty(0, self.dtype)
-        return map_file(self.path, self.dtype, self.offset, self.length)
+        with self._opened():
+            return map_file(self.path, self.dtype, self.offset, self.length)
 
     def blocks(self, first: int = 0, last: int | None = None) -> range:
         """Return the numbers of the blocks that some entries lie in."""
@@ -333,7 +334,7 @@ class StoredArray(NamedTuple):
         # The entry before each piece stands before it.
         buffer = np.zeros(size + min(_AT_ONCE, end - begin), np.uint8)
         checksum, seen, wrong = 0, 0, ""
-        with self.path.open("rb", buffering=0) as file:
+        with self._opened() as file:
             file.seek(self.offset + begin - (size if begin else 0))
             if begin:
                 file.readinto(buffer[:size].data)
@@ -352,6 +353,21 @@ class StoredArray(NamedTuple):
             )
         if wrong:
             raise FileFormatError(f"{self.path}: {wrong}. {self.remedy}")
+
+    @contextmanager
+    def _opened(self) -> Iterator[io.FileIO]:
+        """Open the file again, which must be the same as before."""
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                if Stamp.of(os.fstat(file.fileno())) == self.stamp:
+                    yield file
+                    return
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        raise FileFormatError(
+            f"{self.path}: has been removed, replaced or written to since it was opened. Start "
+            "again when nobody does so."
+        )
 
     def require_unchanged(self) -> None:
         """Raise where the file is not as it was when it was opened.

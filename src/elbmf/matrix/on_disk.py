@@ -458,7 +458,7 @@ def _read_names(folder: Path, side: int) -> Iterator[str] | None:
     if path.exists():
         return _names_in(path)
     if not folder.exists():
-        raise FileFormatError(f"{folder}: is not there any more. {_REMEDY}")
+        raise FileFormatError(f"{folder}: is not there any more. Start again with what is.")
     return None
 
 
@@ -524,7 +524,12 @@ def paged(A: BooleanMatrix, limit: int) -> Iterator[PagedMatrix]:
     with MemoryKeeper(limit) as keeper:
         if isinstance(A, DiskMatrix):
             A.verify()
-            yield PagedMatrix(A.path, keeper)
+            again = PagedMatrix(A.path, keeper)
+            if again.stamps() != A.stamps():
+                raise FileFormatError(
+                    f"{A.path}: has been replaced since it was opened. Start again."
+                )
+            yield again
             return
         with temporary_folder() as folder:
             path = folder / "data.matrix"

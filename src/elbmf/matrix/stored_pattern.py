@@ -116,7 +116,10 @@ class StoredPattern:
         for number in self.starts.blocks(low, high + 1):
             self.starts.verify(number)
         starts = np.array(all_starts[low : high + 1])
-        in_order = starts[0] >= 0 and starts[-1] <= self._total and (np.diff(starts) >= 0).all()
+        # Not by their differences, which may be beyond 64 bits.
+        in_order = (
+            starts[0] >= 0 and starts[-1] <= self._total and (starts[1:] >= starts[:-1]).all()
+        )
         if not in_order or (low == 0 and starts[0] != 0):
             raise self._wrong(self.starts, f"{self._line}s {low} to {high} start out of order")
         first, last = int(starts[0]), int(starts[-1])

@@ -162,15 +162,17 @@ def load_json(path: Path, remedy: str) -> Any:
         If there is no such file, or it is no JSON, or lists are in lists without end.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise FileFormatError(f"{path}: is no file. {remedy}")
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileFormatError(f"{path}: is missing. {remedy}") from None
+    if not is_file:  # To open a pipe would take for ever.
+        raise FileFormatError(f"{path}: is no file. {remedy}")
+    try:
         text = path.read_text(encoding="utf-8")
         value = json.loads(text)
         deep = _is_deep(value)
         if not deep and "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
-    except (FileNotFoundError, NotADirectoryError):
-        raise FileFormatError(f"{path}: is missing. {remedy}") from None
     except UnicodeEncodeError:
         raise FileFormatError(f"{path}: has halves of characters in its text. {remedy}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -194,12 +196,12 @@ def _reason(error: ValueError) -> str:
 
 def _is_deep(value: Any) -> bool:
     """Tell whether lists and objects are nested deeper than any that are written."""
-    level = [value]
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(_DEEPEST):
-        inner = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [some for each in inner for some in each if isinstance(some, dict | list)]
         if not level:
             return False
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [some for each in inner for some in each if isinstance(some, dict | list)]
     return True
 
 
