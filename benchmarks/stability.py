@@ -27,9 +27,7 @@ HEIGHT, WIDTH, NOISE, MORE_NOISE = (40, 80), (30, 60), 0.1, 0.2
 APART = 0.9
 
 
-def drawn(
-    seed: int, scattered: bool, **noise: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(seed: int, scattered: bool, **noise: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a noisy matrix, and the tiles in it."""
     if not scattered:
         tiles = make_tiles(SHAPE, TILES, height=HEIGHT, width=WIDTH, random_state=seed, **noise)

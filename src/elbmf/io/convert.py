@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import InputError
 from elbmf.io.chosen import Choice
 from elbmf.io.entries import (
     Ending,
@@ -33,8 +33,8 @@ from elbmf.io.entries import (
     transposed,
 )
 from elbmf.io.files import writing
-from elbmf.io.formats import check_content, format_of
-from elbmf.io.read_write import read
+from elbmf.io.formats import format_of
+from elbmf.io.read_write import entries_in, read
 from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (
     BYTES_PER_ENTRY,
@@ -46,7 +46,7 @@ from elbmf.io.spill import (
     positions,
     sort_spill,
 )
-from elbmf.io.table import LabelledMatrix, TableError
+from elbmf.io.table import LabelledMatrix
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, tell_ones
 from elbmf.matrix.on_disk import DiskMatrix, FolderWriter, array_name
@@ -140,25 +140,21 @@ def to_folder(
     choice = {"columns": columns, "drop": drop} if columns or drop else {}
     # Only tables of text leave columns out on the way.
     learned = learns(binarize)
-    whole = learned or chosen.stream is None or not choice.keys() <= chosen.read_options.keys()
+    whole = learned or not choice.keys() <= chosen.read_options.keys()
     options |= choice
     if whole:
         _LOG.info("%s: the whole matrix is read into memory", path)
     with writing(folder), FolderWriter(folder, overwrite=True) as writer:
-        if whole or chosen.stream is None:
+        if whole:
             table = read(path, format=format, transpose=transpose, **options)
             stream = table_entries(_binarized(table, binarize, path) if learned else table)
         else:
-            check_content(path, chosen)
-            stream = chosen.stream(path, **options)
+            stream = entries_in(path, chosen, options)
             stream = transposed(stream) if transpose else stream
-        try:
-            with closing(stream):
-                how = None if learned else binarize
-                sides = (1, 0) if transpose else (0, 1)
-                _Conversion(path, writer, how, limit, progress, sides).run(stream)
-        except TableError as error:
-            raise FileFormatError(f"{path}: {error}") from error
+        with closing(stream):
+            how = None if learned else binarize
+            sides = (1, 0) if transpose else (0, 1)
+            _Conversion(path, writer, how, limit, progress, sides).run(stream)
     return DiskMatrix(folder)
 
 
@@ -267,10 +263,10 @@ class _Conversion:
             above = not is_number(self._binarize) or self._binarize < 1
             return keys if above else keys[:0], None
         if block.repeated == "sum":
-            return keys, block.values
+            return keys, block.values.astype(np.float64, copy=False)
         ones, missing = self._tell(block.values, block.rows, block.columns)
         if block.repeated == "same":
-            return keys, block.values
+            return keys, block.values.astype(np.float64, copy=False)
         if not missing.any():
             return keys[ones], None
         kept = ones | missing

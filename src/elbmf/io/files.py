@@ -16,6 +16,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
+from elbmf.io.table import TableError
 from elbmf.utils.atomic import atomic_file
 
 __all__ = [
@@ -44,10 +45,21 @@ def reason(error: BaseException) -> str:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn the errors of opening or reading a file into clear ones."""
+def reading(path: Path, kind: str | None = None) -> Iterator[None]:
+    """Turn the errors of opening or reading a file into clear ones.
+
+    With the kind of file that it should be, whatever else a library says of what it cannot read
+    becomes an error of the file, too. It is the one place where that happens, so that no reader has
+    to know what the libraries below it may raise.
+    """
     try:
         yield
+    except TableError as error:
+        if kind is None:
+            raise
+        raise FileFormatError(f"{path}: ", *error.parts) from error
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: there is no such file. Check the spelling and the folder."
@@ -65,6 +77,28 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise InputError(f"{path}: could not be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        if kind is None:
+            raise
+        raise InputError(
+            f"{path}: not enough memory for what the file announces ({reason(error)}). If that is "
+            "not its size, write the file again."
+        ) from error
+    except (ImportError, NameError):
+        raise  # What this package lacks, or does wrong.
+    except Exception as error:
+        if kind is None:
+            raise
+        said = reason(error) if isinstance(error, ValueError) else f"{_name(error)}{reason(error)}"
+        raise FileFormatError(
+            f"{path}: not a valid {kind} file, or cut off: {said}. Copy or write it again."
+        ) from error
+
+
+def _name(error: Exception) -> str:
+    """Return what an error is called that says too little without, such as a KeyError."""
+    name = type(error).__name__
+    return "" if str(error).count(" ") or not str(error) else f"{name} "
 
 
 # Called with a file, how many of its bytes were read, and how many it has.

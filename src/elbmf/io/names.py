@@ -6,7 +6,7 @@ array could only be read by unpickling.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -52,12 +52,12 @@ def packed_names(owner: Any) -> dict[str, Any]:
     return arrays
 
 
-def names_in(archive: Any, field: str) -> list[str] | None:
+def names_in(archive: Mapping[str, np.ndarray], field: str) -> list[str] | None:
     """Return names from the arrays of an npz file, packed or as an array of text, if it has any."""
     packed, offsets = f"{field}_utf8", f"{field}_offsets"
-    if packed in archive.files and offsets in archive.files:
+    if packed in archive and offsets in archive:
         return unpack_names(archive[packed], archive[offsets])
-    if field in archive.files and archive[field].dtype.kind == "U":
+    if field in archive and archive[field].dtype.kind == "U":
         return [str(name) for name in archive[field].ravel()]
     return None
 
