@@ -68,7 +68,7 @@ def test_sizes_beyond_all_memory_are_an_error_of_the_file(tmp_path):
         for suffix, data in (("", text.encode()), (".gz", gzip.compress(text.encode()))):
             path = tmp_path / f"{number}.mtx{suffix}"
             path.write_bytes(data)
-            with pytest.raises(FileFormatError, match="announces 9999999.* can back at most"):
+            with pytest.raises(FileFormatError, match=r"announces \d{8,} .* can back at most"):
                 read(path)
 
 

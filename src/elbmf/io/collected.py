@@ -39,11 +39,11 @@ def collected(path: Path, stream: EntryStream) -> LabelledMatrix:
                 ending: Ending = end.value
                 break
             block = _without_zeros(block)
+            values.append(block.values, block.rows.size)
             if block.rows.size:
                 repeated = block.repeated
                 rows.append(block.rows)
                 columns.append(block.columns)
-                values.append(block.values, block.rows.size)
             del block
     rows.move(ending.row_order)
     columns.move(ending.column_order)
@@ -153,12 +153,12 @@ class _Values:
 
     def __init__(self) -> None:
         self._count = 0
-        self._type: np.dtype[Any] = np.dtype(bool)
+        self._type: np.dtype[Any] | None = None
         self._array: _Growing | None = None
 
     def append(self, values: NDArray[Any] | None, count: int) -> None:
-        if values is not None:
-            self._type = np.promote_types(self._type, values.dtype) if self._count else values.dtype
+        added = np.dtype(bool) if values is None else values.dtype.newbyteorder("=")
+        self._type = np.promote_types(added if self._type is None else self._type, added)
         ones = values is None or bool((values == 1).all())
         if self._array is None and not ones:
             self._array = _Growing(np.ones(self._count, self._type))
@@ -167,7 +167,7 @@ class _Values:
         self._count += count
 
     def whole(self) -> NDArray[Any]:
-        kind = self._type.newbyteorder("=")
+        kind = np.dtype(bool) if self._type is None else self._type
         if self._array is None:
             return np.ones(self._count, kind)
         return self._array.whole().astype(kind, copy=False)

@@ -264,6 +264,9 @@ def compressed_entries(
     lines, length = shape[::-1] if by_columns else shape
     if indptr.size != lines + 1:
         raise ValueError(f"expected {lines + 1} numbers in indptr, found {indptr.size}")
+    if not data.size:
+        # So that the matrix in memory is of their type, too.
+        yield stored_entries(indices.take(0), indices.take(0), data.take(0))
     line, start = 0, int(indptr.take(1)[0])
     if start:
         raise ValueError(f"expected indptr to begin with 0, found {start}")

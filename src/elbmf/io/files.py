@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -40,8 +41,9 @@ _BLOCK_BYTES = 4 << 20
 
 
 def reason(error: BaseException) -> str:
-    """Return the message of a foreign error as one line without a full stop."""
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    """Return the message of a foreign error as one line without a full stop, nor addresses."""
+    said = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
+    return said.rstrip(".") or type(error).__name__
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from elbmf.errors import FileFormatError
 from elbmf.io.entries import Ending, Entries, EntryStream, check_announced, stored_entries
 from elbmf.io.files import count_lines, line_blocks, open_bytes
 from elbmf.io.formats.format import Format
+from elbmf.io.kernels.whole import whole_lines
 from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.fields import Column, FieldReader
 from elbmf.io.text.lines import shown
@@ -136,6 +137,11 @@ def _head(path: Path, stream: IO[bytes]) -> _Head:
 def _fields(reader: FieldReader, block: bytes) -> dict[str, NDArray[Any]]:
     """Read the lines of some entries; they may be blank, and have numbers such as NaN."""
     first = reader.line
+    lines_in = count_lines(block) + (not block.endswith(b"\n"))
+    whole = np.empty((len(reader.columns), lines_in), dtype=np.int64)
+    if whole_lines(np.frombuffer(block, dtype=np.uint8), whole):
+        reader.line += lines_in
+        return {column.name: each for column, each in zip(reader.columns, whole, strict=True)}
     try:
         return reader.read(block)
     except FileFormatError:
@@ -185,6 +191,8 @@ def _values(
 ) -> NDArray[Any] | None:
     values = fields.get("value")
     if values is None or "integer" not in head.field:
+        return None if values is None else values.astype(np.float64, copy=False)
+    if values.dtype == np.int64:
         return values
     with np.errstate(invalid="ignore"):
         whole = np.abs(values) <= _EXACT_WHOLE
