@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmwrite
 
-from elbmf.errors import FileFormatError, InputError, MissingExtraError
-from elbmf.io import LabelledMatrix, format_of, read, to_folder, write
+from elbmf.errors import InputError, MissingExtraError
+from elbmf.io import LabelledMatrix, read, to_folder, write
 
 __all__ = ["damaged", "damages", "disagreement", "good_files"]
 
@@ -136,7 +136,20 @@ def _lacking(data: bytes, generator: np.random.Generator) -> bytes:
 
 def _inserted(data: bytes, generator: np.random.Generator) -> bytes:
     at = _place(data, generator)
-    odd = (b"\0", b"\n", b" ", b"-", b"9", b"\xff" * 4, b"\xff", b"NaN", b",", b'"', b"\t", b"1e999")
+    odd = (
+        b"\0",
+        b"\n",
+        b" ",
+        b"-",
+        b"9",
+        b"\xff" * 4,
+        b"\xff",
+        b"NaN",
+        b",",
+        b'"',
+        b"\t",
+        b"1e999",
+    )
     return data[:at] + odd[int(generator.integers(len(odd)))] + data[at:]
 
 
@@ -144,8 +157,12 @@ def _swapped(data: bytes, generator: np.random.Generator) -> bytes:
     first, second = sorted(_place(data, generator) for _ in range(2))
     size = int(generator.integers(1, 9))
     middle = data[first + size : second]
-    return data[:first] + data[second : second + size] + middle + data[first : first + size] + (
-        data[second + size :]
+    return (
+        data[:first]
+        + data[second : second + size]
+        + middle
+        + data[first : first + size]
+        + (data[second + size :])
     )
 
 
@@ -199,7 +216,9 @@ def damaged(data: bytes, generator: np.random.Generator) -> bytes:
     return kind(data, generator)
 
 
-def _inner_damaged(data: bytes, kind: Callable[..., bytes], generator: np.random.Generator) -> bytes:
+def _inner_damaged(
+    data: bytes, kind: Callable[..., bytes], generator: np.random.Generator
+) -> bytes:
     """Damage one member of a zip archive."""
     changed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(changed, "w") as new:
@@ -252,7 +271,9 @@ def disagreement(path: Path) -> str | None:
     if np.any(missing):
         hidden = sparse.csr_array((missing, table.values.indices, table.values.indptr), table.shape)
         hidden = hidden.toarray()
-        found = disk.missing.to_csr().toarray() if disk.missing is not None else np.zeros_like(hidden)
+        found = (
+            disk.missing.to_csr().toarray() if disk.missing is not None else np.zeros_like(hidden)
+        )
         if not np.array_equal(found, hidden):
             return "other cells are missing"
         expected &= ~hidden
@@ -265,6 +286,8 @@ def disagreement(path: Path) -> str | None:
     kept = path.with_name("converted.npz")
     write(kept, table)
     again = read(kept)
-    if again.values.dtype != table.values.dtype or (again.values != table.values).nnz > np.sum(missing):
+    if again.values.dtype != table.values.dtype or (again.values != table.values).nnz > np.sum(
+        missing
+    ):
         return "npz holds something else"
     return None
