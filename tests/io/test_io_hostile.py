@@ -3,7 +3,7 @@
 Reading and converting to a matrix folder have to say the same.
 """
 
-import io
+import gzip
 import re
 import struct
 import zipfile
@@ -15,7 +15,7 @@ from mutations import damages, disagreement, good_files
 from scipy import sparse
 
 from elbmf.errors import FileFormatError
-from elbmf.io import LabelledMatrix, entries, read, to_folder, write
+from elbmf.io import LabelledMatrix, entries, files, read, to_folder, write
 
 EYE = np.eye(3, dtype=np.int8)
 HEAD = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -88,6 +88,15 @@ def test_matrix_market_that_lists_all_cells(tmp_path, symmetry, field):
     assert found.values.dtype.kind == field[0].replace("r", "f")
     path.write_text(path.read_text() + "1\n")
     refused(path, rf"expected {stored.size} entries, as line 3 says, found {stored.size + 1}")
+
+
+@pytest.mark.parametrize("text", [b"0," * 500, b'0,1\n"' + b"0,1\n" * 300])
+def test_lines_without_end(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(files, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(files, "_BLOCK_BYTES", 10)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(text))
+    refused(path, "lines of text, found one of more than 1000 bytes")
 
 
 def test_sizes_that_a_file_backs(tmp_path, monkeypatch):
@@ -360,6 +369,6 @@ def test_reading_and_converting_agree_on_damaged_files(tmp_path):
             bad = tmp_path / path.name
             bad.write_bytes(content)
             if (said := disagreement(bad)) is not None:
-                found.append((path.name, said, io.BytesIO(content).getvalue()[:200]))
+                found.append((path.name, said, content[:200]))
     assert found == []
     assert {each.name for each in tmp_path.iterdir()} >= {"good", "converted.matrix"}

@@ -39,6 +39,9 @@ GZIP_MAGIC = b"\x1f\x8b"
 _LINE_FEED = ord("\n")
 _BLOCK_BYTES = 4 << 20
 
+# Some ten million cells. A small gzipped file may hold a line that no memory does.
+_LONGEST_LINE = 1 << 25
+
 
 def reason(error: BaseException) -> str:
     """Return the message of a foreign error as one line without a full stop, nor addresses."""
@@ -199,10 +202,10 @@ def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
                 parts.append(part)
                 size += len(part)
             # One line more than needed, so that a first block holds at least two lines.
-            parts += stream.readline(), stream.readline()
+            parts += _line(stream), _line(stream)
             if quoting:
                 quotes = sum(part.count(b'"') for part in parts)
-                while quotes % 2 and (line := stream.readline()):
+                while quotes % 2 and (line := _line(stream, before=sum(map(len, parts)))):
                     parts.append(line)
                     quotes += line.count(b'"')
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -213,6 +216,17 @@ def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
             return
         lines += count_lines(block)
         yield block
+
+
+def _line(stream: Any, before: int = 0) -> bytes:
+    """Read a line, or what is left of one; raise where it has no end."""
+    line: bytes = stream.readline(_LONGEST_LINE)
+    if len(line) + before >= _LONGEST_LINE:
+        raise TableError(
+            f"expected lines of text, found one of more than {_LONGEST_LINE} bytes, or a quote "
+            "that is closed nowhere near. Check the file, or write it as npz."
+        )
+    return line
 
 
 def count_lines(block: bytes) -> int:
