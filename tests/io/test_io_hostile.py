@@ -90,7 +90,7 @@ def test_matrix_market_that_lists_all_cells(tmp_path, symmetry, field):
     refused(path, rf"expected {stored.size} entries, as line 3 says, found {stored.size + 1}")
 
 
-@pytest.mark.parametrize("text", [b"0," * 500, b'0,1\n"' + b"0,1\n" * 300])
+@pytest.mark.parametrize("text", [b"0," * 600, b'0,1\n"' + b"0,1\n" * 300])
 def test_lines_without_end(tmp_path, monkeypatch, text):
     monkeypatch.setattr(files, "_LONGEST_LINE", 1000)
     monkeypatch.setattr(files, "_BLOCK_BYTES", 10)
