@@ -27,6 +27,9 @@ from elbmf.errors import FileFormatError, InputError, Setting, parts_of
 from elbmf.io.entries import Ending, Entries
 from elbmf.io.files import reading
 
+if sys.platform == "linux":
+    import resource
+
 __all__ = ["apart", "done_apart"]
 
 T = TypeVar("T")
@@ -199,8 +202,6 @@ def _limit_time(seconds: float) -> None:
 
 
 def _limit(what: str, most: int) -> None:
-    import resource  # Only systems that can fork have it.
-
     which = getattr(resource, what)
     before, hard = resource.getrlimit(which)
     known = [each for each in (most, hard) if each != resource.RLIM_INFINITY]

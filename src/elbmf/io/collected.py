@@ -88,7 +88,7 @@ class _Growing:
         end = self.size + piece.size
         if end > self._array.size:
             # Numpy moves large arrays without a copy. No one else has this one.
-            self._array.resize(end + end // 8, refcheck=False)
+            self._array.resize(end + end // 16, refcheck=False)
         self._array[self.size : end] = piece
         self.size = end
 

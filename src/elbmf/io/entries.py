@@ -267,6 +267,7 @@ def compressed_entries(
     if not data.size:
         # So that the matrix in memory is of their type, too.
         yield stored_entries(indices.take(0), indices.take(0), data.take(0))
+    narrow = np.int32 if lines <= np.iinfo(np.int32).max else np.int64
     line, start = 0, int(indptr.take(1)[0])
     if start:
         raise ValueError(f"expected indptr to begin with 0, found {start}")
@@ -282,7 +283,7 @@ def compressed_entries(
             check_places(others, length, "row" if by_columns else "column")
             first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
             bounds = np.concatenate([[start], ends[first:last], [stop]])
-            own = np.repeat(np.arange(line + first, line + last + 1), np.diff(bounds))
+            own = np.arange(line + first, line + last + 1, dtype=narrow).repeat(np.diff(bounds))
             entries = stored_entries(own, others, values)
             yield entries.transposed() if by_columns else entries
             start = stop
