@@ -17,7 +17,7 @@ from scipy import sparse
 from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair
 from elbmf.io.table import LabelledMatrix, compact
 
-__all__ = ["collected"]
+__all__ = ["collected", "merged"]
 
 _INT32_MAX = np.iinfo(np.int32).max
 # Beyond, not every whole number is a float.
@@ -194,30 +194,48 @@ def _csr(rows: _Lines, columns: _Lines, values: _Values, shape: tuple[int, int])
 
 def _merged(matrix: Any, repeated: str) -> tuple[Any, tuple[int, int] | None]:
     """Make one of entries that come several times; also tell of one that cannot be."""
-    indices, indptr, data = matrix.indices, matrix.indptr, matrix.data
-    first = np.ones(indices.size, dtype=bool)
+    indices, indptr = matrix.indices, matrix.indptr
+    first = np.ones(indices.size, dtype=np.bool_)
     np.not_equal(indices[1:], indices[:-1], out=first[1:])
     first[indptr[:-1][indptr[:-1] < indices.size]] = True
-    if repeated == "same":
-        again = np.flatnonzero(~first)
-        before, after = data[again - 1], data[again]
-        differing = (before != after) & ~(np.isnan(before) & np.isnan(after))
-        if differing.any():
-            at = int(again[np.argmax(differing)])
-            row = int(np.searchsorted(indptr, at, side="right")) - 1
-            return matrix, (row, int(indices[at]))
-        data = data[first]
-    elif data.dtype == np.bool_:
-        data = data[first]
-    else:
-        data = _sums(data, np.flatnonzero(first))
-    before_each = np.concatenate([[0], np.cumsum(first)])
-    parts = data, indices[first], before_each[indptr].astype(indptr.dtype)
+    data, conflict = merged(matrix.data, first, repeated)
+    if conflict is not None:
+        row = int(np.searchsorted(indptr, conflict, side="right")) - 1
+        return matrix, (row, int(indices[conflict]))
+    before = np.concatenate([[0], np.cumsum(first)])
+    parts = data, indices[first], before[indptr].astype(indptr.dtype)
     return sparse.csr_array(parts, matrix.shape), None
 
 
-def _sums(data: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[Any]:
-    """Add up what comes several times: as on disk, in numbers that are wide enough."""
-    sums = np.add.reduceat(data.astype(np.float64), starts)
-    exact = data.dtype.kind in "iu" and bool(np.all(np.abs(sums) < _EXACT_WHOLE))
-    return sums.astype(np.int64) if exact else sums
+def merged(
+    values: NDArray[Any], first: NDArray[np.bool_], repeated: str
+) -> tuple[NDArray[Any], int | None]:
+    """Make one of values that come several times, in memory as on disk.
+
+    Parameters
+    ----------
+    values : ndarray
+        Those that are of one place are beside each other.
+    first : ndarray of bool
+        Which of them are the first of their place.
+    repeated : str
+        As of `Entries`.
+
+    Returns
+    -------
+    values : ndarray
+        One for each place. Sums are as wide as they have to be.
+    conflict : int or None
+        A value that differs from the one before it, of the same place, and may not.
+    """
+    if repeated == "same":
+        again = np.flatnonzero(~first)
+        before, after = values[again - 1], values[again]
+        differing = (before != after) & ~(np.isnan(before) & np.isnan(after))
+        conflict = int(again[np.argmax(differing)]) if differing.any() else None
+        return values[first], conflict
+    if values.dtype == np.bool_:
+        return values[first], None
+    sums = np.add.reduceat(values.astype(np.float64), np.flatnonzero(first))
+    exact = values.dtype.kind in "iu" and bool(np.all(np.abs(sums) < _EXACT_WHOLE))
+    return (sums.astype(np.int64) if exact else sums), None

@@ -24,6 +24,7 @@ from scipy import sparse
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
 from elbmf.errors import InputError
 from elbmf.io.chosen import Choice
+from elbmf.io.collected import merged
 from elbmf.io.entries import (
     Ending,
     Entries,
@@ -307,15 +308,11 @@ class _Conversion:
             return entries
         if not values.size:
             return keys[first], values
-        if self._repeated == "sum":
-            return keys[first], np.add.reduceat(values, np.flatnonzero(first))
-        again = np.flatnonzero(~first)
-        before, after = values[again - 1], values[again]
-        differing = (before != after) & ~(np.isnan(before) & np.isnan(after))
-        if differing.any():
-            row, column = (int(at[0]) for at in positions(keys[again[np.argmax(differing)]][None]))
+        values, conflict = merged(values, first, self._repeated)
+        if conflict is not None:
+            row, column = (int(at[0]) for at in positions(keys[conflict : conflict + 1]))
             raise conflicting_pair(self._path, self._name(0, row), self._name(1, column))
-        return keys[first], values[first]
+        return keys[first], values
 
     def _name(self, side: int, line: int) -> str:
         names = self._writer.written_names(side)
