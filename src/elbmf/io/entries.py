@@ -49,7 +49,7 @@ _MOST_LINES = 1 << 32
 # npz, may lie in 8 million columns. Lines that the file has something of, such as where they
 # start, may be so much alike that a compressed file has many to a byte.
 _TOLD = 1 << 20, 2
-_BACKED = 1 << 24, 64
+_BACKED = 1 << 24, 16
 # Nothing that zlib compressed is more than so many times as long.
 _DATA = 1 << 28, 1032
 

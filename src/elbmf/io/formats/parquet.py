@@ -176,7 +176,10 @@ def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
     for batch in file.iter_batches(batch_size=ENTRIES_AT_ONCE):
         codes = []
         for position, numbers in enumerate(known):
-            cells = _names(path, batch.column(position), schema.names[position], first_row)
+            cells = batch.column(position)
+            if pyarrow.types.is_dictionary(cells.type):
+                cells = cells.cast(cells.type.value_type)
+            cells = _names(path, cells, schema.names[position], first_row)
             codes.append(numbers.codes(_texts(pyarrow, cells)))
         values = _values(pyarrow, batch.column(2)) if len(schema) == 3 else None
         yield Entries(codes[0], codes[1], values)
@@ -187,10 +190,9 @@ def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
 
 def _texts(pyarrow: Any, cells: Any) -> Span:
     """Return names as bytes, without making Python objects of those that are text or numbers."""
-    kind = cells.type.value_type if pyarrow.types.is_dictionary(cells.type) else cells.type
-    if not (_is_text(pyarrow, kind) or pyarrow.types.is_integer(kind)):
+    if not (_is_text(pyarrow, cells.type) or pyarrow.types.is_integer(cells.type)):
         return Span.of([str(name).encode() for name in cells.to_pylist()], 1)
-    texts = cells.cast(kind).cast(pyarrow.large_string())
+    texts = cells.cast(pyarrow.large_string())
     if not len(texts):
         return Span.of([], 1)
     _, offsets, data = texts.buffers()
