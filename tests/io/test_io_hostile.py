@@ -16,6 +16,7 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix, entries, files, read, to_folder, write
+from elbmf.io.formats.h5ad import read_obs
 
 EYE = np.eye(3, dtype=np.int8)
 HEAD = b"%%MatrixMarket matrix coordinate pattern general\n"
@@ -264,6 +265,20 @@ def test_h5ad_with_names_that_are_hidden(h5py, cells):
         file["var/_index/values"] = ["a", "b", "c"]
         file["var/_index/mask"] = [False, True, False]
     refused(cells, "var/_index: the name at position 1 is missing")
+
+
+@pytest.mark.formats
+def test_labels_of_no_category(h5py, cells):
+    with h5py.File(cells, "a") as file:
+        file["obs/_index"] = ["a", "b", "c"]
+        file["obs/tissue/codes"] = np.array([0, -1, 1], np.int8)
+        file["obs/tissue/categories"] = ["first", "second"]
+        file["obs/far"] = h5py.ExternalLink("/etc/hostname", "/")
+    assert read_obs(cells) == (["a", "b", "c"], {"tissue": ["first", "", "second"]})
+    with h5py.File(cells, "a") as file:
+        file["obs/tissue/codes"][2] = 2
+    with pytest.raises(FileFormatError, match=r"codes of 2 categories, .* found 2 at position 2"):
+        read_obs(cells)
 
 
 @pytest.mark.formats

@@ -64,15 +64,21 @@ def apart(
     patience : float
         How many times as long as usual it may take.
     """
-    forked = _fork() if sys.platform == "linux" else None
+    if sys.platform != "linux":
+        return (yield from work)
+    size = path.stat().st_size
+    # An interrupt must not come while there are two of this program.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    forked = _fork()
     if forked is None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return (yield from work)
     process, pipe = forked
-    size = path.stat().st_size
     if process == 0:
-        _read(pipe, path, kind, work, size, patience)
+        _read(pipe, path, kind, work, size, patience, mask)
     try:
         with os.fdopen(pipe, "rb", _AT_ONCE) as stream:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             while "arrays" in (note := _told(stream)):
                 rows, columns, *values = (_array(stream, *each) for each in note["arrays"])
                 yield Entries(rows, columns, values[0] if values else None, note["repeated"])
@@ -90,7 +96,7 @@ def apart(
     finally:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
+        status = _waited(process)
     raise _ended(path, kind, os.waitstatus_to_exitcode(status))
 
 
@@ -111,14 +117,20 @@ def done_apart(path: Path, kind: str, function: Callable[[], T], *, patience: fl
                 return value
 
 
+def _waited(process: int) -> int:
+    """Wait until a process has ended; 0 where that was left to the system or done by others."""
+    try:
+        return os.waitpid(process, 0)[1]
+    except ChildProcessError:
+        return 0
+
+
 def _fork() -> tuple[int, int] | None:
     """Return 0 and where to write, or a process and where to read; None where there is no room."""
     read, write = os.pipe()
     with warnings.catch_warnings():
         # Of threads that linear algebra keeps in reserve; they know about forks.
         warnings.simplefilter("ignore", DeprecationWarning)
-        sys.stdout.flush()
-        sys.stderr.flush()
         try:
             process = os.fork()
         except OSError:
@@ -136,10 +148,12 @@ def _read(
     work: Generator[Entries, None, Any],
     size: int,
     patience: float,
+    mask: set[Any],
 ) -> NoReturn:
     """Do the work, tell of it, and end this process."""
     try:
         _be_quiet()
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         _limit_memory(_MEMORY + _MEMORY_PER_BYTE * size)
         seconds = patience * (_SECONDS + _SECONDS_PER_BYTE * size)
         note: dict[str, Any]
