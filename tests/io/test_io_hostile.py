@@ -154,6 +154,31 @@ def test_npz(tmp_path, arrays, match):
     refused(save(tmp_path / "a.npz", **arrays), match)
 
 
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [
+        ("\0b", r"row_names: the name at position 1, '\\x00b'"),
+        ("\ud800", "row_names: the name at position 1, '.ud800'"),
+        (b"\x72\0\0\xff", "row_names has characters that do not exist"),
+    ],
+)
+def test_names_that_are_no_text(tmp_path, name, match):
+    names = np.array(["a", "b", "c"], "U2")
+    names.view(np.uint32)[2] = 0
+    if isinstance(name, bytes):
+        names.view(np.uint32)[2] = int.from_bytes(name, "little")
+    else:
+        names[1] = name
+    refused(save(tmp_path / "a.npz", **SPARSE | {"indptr": FOUR, "row_names": names}), match)
+
+
+def test_a_name_with_nul_far_below(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("a\tb\n" * 2000 + "a\tc\0d\n")
+    with pytest.raises(FileFormatError, match=r"line 2001: .* found the name 'c\\x00d'"):
+        read(path, layout="pairs")
+
+
 def test_entries_that_scipy_leaves_out(tmp_path):
     """Sparse matrices may have room for more entries than they have."""
     path = save(tmp_path / "a.npz", **SPARSE | {"indptr": np.array([0, 1, 1, 1])})

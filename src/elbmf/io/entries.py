@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from elbmf.errors import FileFormatError
-from elbmf.io.names import NAME_FIELDS
+from elbmf.errors import FileFormatError, InputError
+from elbmf.io.names import NAME_FIELDS, check_names
 from elbmf.io.table import LabelledMatrix, TableError, check_count, nonzero
 
 __all__ = [
@@ -179,12 +179,17 @@ class Ending:
         return Ending(self.shape[::-1], *names, *orders, self.untyped)
 
     def check_names(self) -> None:
-        """Raise where there is not one name for each row and column."""
+        """Raise where there is not one name for each row and column, or one is no text."""
         for field, names, lines in zip(
             NAME_FIELDS, (self.row_names, self.column_names), self.shape, strict=True
         ):
             if isinstance(names, Sized):
                 check_count(len(names), field, lines)
+            if isinstance(names, list):  # Others are of text.
+                try:
+                    check_names(names, field, without="\0")
+                except InputError as error:
+                    raise TableError(*error.parts) from None
 
 
 EntryStream: TypeAlias = Generator[Entries, None, Ending]
