@@ -257,6 +257,9 @@ def test_parameters_from_a_file_and_flags_that_win(elbmf: Any) -> None:
         ("k = true", ["n_components must be a number; got True"]),
         ("kappa = = 1", ["not a TOML file", "line 1"]),
         ("method = 'magic'", ["no method 'magic'", "elbmf"]),
+        ("n_init = 99999999999999999999999", ["n_init must be", "[1, 1000000]"]),
+        ("k = 99999999999999999999999", ["n_components must be", "[1, 1000000]"]),
+        ("k = " + "[" * 5000, ["not a valid TOML file"]),
     ],
 )
 def test_bad_files_of_parameters(elbmf: Any, text: str, parts: list[str]) -> None:
@@ -281,7 +284,7 @@ def test_missing_file_of_parameters(elbmf: Any) -> None:
 @pytest.mark.parametrize(
     ("flags", "parts"),
     [
-        (["-k", "0"], ["--n-components", "[1, inf)", "got 0"]),
+        (["-k", "0"], ["--n-components", "[1, 1000000]", "got 0"]),
         (["-k", "2.5"], ["-k/--n-components", "'2.5'"]),
         (["--kappa", "-0.5"], ["--kappa", "[0.0, inf)"]),
         (["--rate", "0.9"], ["--rate", "[1.0, inf)"]),

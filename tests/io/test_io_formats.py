@@ -2,8 +2,6 @@
 
 import gzip
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -63,30 +61,15 @@ def test_bad_matrix_market(tmp_path, text):
 def test_sizes_beyond_all_memory_are_an_error_of_the_file(tmp_path):
     texts = (
         HEAD + "99999999999999 99999999999999 1\n1 1 1\n",
-        HEAD + "3 3 99999999999999\n1 1 1\n",
+        HEAD + "3 3 24999999999999\n1 1 1\n",
         "%%MatrixMarket matrix array integer general\n99999999 99999999\n1\n",
     )
-    paths = []
     for number, text in enumerate(texts):
-        paths += [tmp_path / f"{number}.mtx", tmp_path / f"{number}.mtx.gz"]
-        paths[-2].write_text(text)
-        paths[-1].write_bytes(gzip.compress(text.encode()))
-    # In a process of its own, since what scipy leaves behind could end it long after the error.
-    code = (
-        "import elbmf.io, sys\n"
-        "for path in sys.argv[1:]:\n"
-        "    try: elbmf.io.read(path)\n"
-        "    except elbmf.errors.InputError as error: print(error)\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code, *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    for path, line in zip(paths, run.stdout.splitlines(), strict=True):
-        assert line.startswith(f"{path}: not enough memory"), line
-    assert (run.returncode, run.stderr) == (0, "")
+        for suffix, data in (("", text.encode()), (".gz", gzip.compress(text.encode()))):
+            path = tmp_path / f"{number}.mtx{suffix}"
+            path.write_bytes(data)
+            with pytest.raises(FileFormatError, match=r"announces \d{8,} .* can back at most"):
+                read(path)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])

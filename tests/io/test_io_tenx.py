@@ -123,9 +123,9 @@ def test_folders_that_lack_something(tmp_path, convert):
             to_folder(path, tmp_path / "a.matrix", binarize=0) if convert else read(path)
 
     wide = folder_of(tmp_path / "wide", counts=sparse.csc_matrix(np.ones((6, 5))))
-    refused(wide, "6 features by 4 barcodes.*found 6 by 5")
+    refused(wide, "6 rows and 4 columns, as the files beside.*found 6 and 5")
     long = folder_of(tmp_path / "long", counts=sparse.csc_matrix(np.ones((7, 4))))
-    refused(long, "6 features by 4 barcodes.*found 7 by 4")
+    refused(long, "6 rows and 4 columns, as the files beside.*found 7 and 4")
     bare = folder_of(tmp_path / "bare")
     (bare / "barcodes.tsv.gz").unlink()
     refused(bare, r"bare: expected a file barcodes\.tsv\.gz")

@@ -52,11 +52,14 @@ from elbmf.utils.progress import FitProgress
 from elbmf.utils.seeds import seed_of
 from elbmf.utils.text import unlearnable
 
-__all__ = ["BooleanFactorizer", "FittedFactors", "estimator", "lent"]
+__all__ = ["MOST", "BooleanFactorizer", "FittedFactors", "estimator", "lent"]
 
 T = TypeVar("T")
 
 Bools = NDArray[np.bool_]
+
+MOST = 1_000_000
+"""Components and runs that may be asked for: some whole numbers are the length of nothing."""
 
 # What only `partial_fit` leaves: a fit makes it void.
 _OF_A_STREAM = ("n_rows_seen_", "n_batches_", "_stream", "saved_info_")
@@ -191,7 +194,7 @@ class BooleanFactorizer(
     _warns_of_doubts = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_components": [Interval(Integral, 1, MOST, closed="both"), StrOptions({"auto"})],
         "refine": ["boolean"],
         "binarize": [
             Interval(Real, None, None, closed="neither"),

@@ -21,7 +21,7 @@ from elbmf.boolean.coverage import Weights, cover
 from elbmf.boolean.product import Bools
 from elbmf.errors import DoubtfulComponentWarning, InputError, Placeholder, Setting
 from elbmf.estimators.auto_rank import Refit, WarmStarts
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.base import MOST, BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.changing import ChangeParameters, fit_near
 from elbmf.estimators.constrained import CONSTRAINTS, ConstraintParameters, fit_within
 from elbmf.estimators.on_cluster import (
@@ -210,7 +210,7 @@ class ELBMF(
         # A view: it has the names that are added later, too.
         "regularizer": [StrOptions(REGULARIZERS.keys()), Regularizer],
         "schedule": [Schedule, None],
-        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, MOST, closed="both")],
         "effort": [_FiniteEffort()],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "extra_weight": [

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from elbmf.binarizers import Binarize, binarizer_of, is_number, learns
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import InputError
 from elbmf.io.chosen import Choice
+from elbmf.io.collected import merged
 from elbmf.io.entries import (
     Ending,
     Entries,
@@ -33,8 +34,8 @@ from elbmf.io.entries import (
     transposed,
 )
 from elbmf.io.files import writing
-from elbmf.io.formats import check_content, format_of
-from elbmf.io.read_write import read
+from elbmf.io.formats import format_of
+from elbmf.io.read_write import entries_in, read
 from elbmf.io.side_tables import names_beside
 from elbmf.io.spill import (
     BYTES_PER_ENTRY,
@@ -46,7 +47,7 @@ from elbmf.io.spill import (
     positions,
     sort_spill,
 )
-from elbmf.io.table import LabelledMatrix, TableError
+from elbmf.io.table import LabelledMatrix
 from elbmf.kernels.patterns import PADDING
 from elbmf.matrix.boolean_matrix import BooleanMatrix, tell_ones
 from elbmf.matrix.on_disk import DiskMatrix, FolderWriter, array_name
@@ -140,25 +141,21 @@ def to_folder(
     choice = {"columns": columns, "drop": drop} if columns or drop else {}
     # Only tables of text leave columns out on the way.
     learned = learns(binarize)
-    whole = learned or chosen.stream is None or not choice.keys() <= chosen.read_options.keys()
+    whole = learned or not choice.keys() <= chosen.read_options.keys()
     options |= choice
     if whole:
         _LOG.info("%s: the whole matrix is read into memory", path)
     with writing(folder), FolderWriter(folder, overwrite=True) as writer:
-        if whole or chosen.stream is None:
+        if whole:
             table = read(path, format=format, transpose=transpose, **options)
             stream = table_entries(_binarized(table, binarize, path) if learned else table)
         else:
-            check_content(path, chosen)
-            stream = chosen.stream(path, **options)
+            stream = entries_in(path, chosen, options)
             stream = transposed(stream) if transpose else stream
-        try:
-            with closing(stream):
-                how = None if learned else binarize
-                sides = (1, 0) if transpose else (0, 1)
-                _Conversion(path, writer, how, limit, progress, sides).run(stream)
-        except TableError as error:
-            raise FileFormatError(f"{path}: {error}") from error
+        with closing(stream):
+            how = None if learned else binarize
+            sides = (1, 0) if transpose else (0, 1)
+            _Conversion(path, writer, how, limit, progress, sides).run(stream)
     return DiskMatrix(folder)
 
 
@@ -267,10 +264,10 @@ class _Conversion:
             above = not is_number(self._binarize) or self._binarize < 1
             return keys if above else keys[:0], None
         if block.repeated == "sum":
-            return keys, block.values
+            return keys, block.values.astype(np.float64, copy=False)
         ones, missing = self._tell(block.values, block.rows, block.columns)
         if block.repeated == "same":
-            return keys, block.values
+            return keys, block.values.astype(np.float64, copy=False)
         if not missing.any():
             return keys[ones], None
         kept = ones | missing
@@ -311,15 +308,11 @@ class _Conversion:
             return entries
         if not values.size:
             return keys[first], values
-        if self._repeated == "sum":
-            return keys[first], np.add.reduceat(values, np.flatnonzero(first))
-        again = np.flatnonzero(~first)
-        before, after = values[again - 1], values[again]
-        differing = (before != after) & ~(np.isnan(before) & np.isnan(after))
-        if differing.any():
-            row, column = (int(at[0]) for at in positions(keys[again[np.argmax(differing)]][None]))
+        values, conflict = merged(values, first, self._repeated)
+        if conflict is not None:
+            row, column = (int(at[0]) for at in positions(keys[conflict : conflict + 1]))
             raise conflicting_pair(self._path, self._name(0, row), self._name(1, column))
-        return keys[first], values[first]
+        return keys[first], values
 
     def _name(self, side: int, line: int) -> str:
         names = self._writer.written_names(side)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from elbmf.errors import DiskFullError, FileFormatError, InputError
+from elbmf.io.table import TableError
 from elbmf.utils.atomic import atomic_file, named_if_full
 
 __all__ = [
@@ -37,17 +39,32 @@ GZIP_MAGIC = b"\x1f\x8b"
 _LINE_FEED = ord("\n")
 _BLOCK_BYTES = 4 << 20
 
+# Some ten million cells. A small gzipped file may hold a line that no memory does.
+_LONGEST_LINE = 1 << 25
+
 
 def reason(error: BaseException) -> str:
-    """Return the message of a foreign error as one line without a full stop."""
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    """Return the message of a foreign error as one line without a full stop, nor addresses."""
+    said = re.sub(r" at 0x[0-9a-f]+", "", " ".join(str(error).split()))
+    return said.rstrip(".") or type(error).__name__
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn the errors of opening or reading a file into clear ones."""
+def reading(path: Path, kind: str | None = None) -> Iterator[None]:
+    """Turn the errors of opening or reading a file into clear ones.
+
+    With the kind of file that it should be, whatever else a library says of what it cannot read
+    becomes an error of the file, too. It is the one place where that happens, so that no reader has
+    to know what the libraries below it may raise.
+    """
     try:
         yield
+    except TableError as error:
+        if kind is None:
+            raise
+        raise FileFormatError(f"{path}: ", *error.parts) from error
+    except InputError:
+        raise
     except FileNotFoundError as error:
         raise InputError(
             f"{path}: there is no such file. Check the spelling and the folder."
@@ -65,6 +82,28 @@ def reading(path: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise InputError(f"{path}: could not be read: {error.strerror or error}.") from error
+    except MemoryError as error:
+        if kind is None:
+            raise
+        raise InputError(
+            f"{path}: not enough memory for what the file announces ({reason(error)}). If that is "
+            "not its size, write the file again."
+        ) from error
+    except (ImportError, NameError):
+        raise  # What this package lacks, or does wrong.
+    except Exception as error:
+        if kind is None:
+            raise
+        said = reason(error) if isinstance(error, ValueError) else f"{_name(error)}{reason(error)}"
+        raise FileFormatError(
+            f"{path}: not a valid {kind} file, or cut off: {said}. Copy or write it again."
+        ) from error
+
+
+def _name(error: Exception) -> str:
+    """Return what an error is called that says too little without, such as a KeyError."""
+    name = type(error).__name__
+    return "" if str(error).count(" ") or not str(error) else f"{name} "
 
 
 # Called with a file, how many of its bytes were read, and how many it has.
@@ -163,10 +202,10 @@ def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
                 parts.append(part)
                 size += len(part)
             # One line more than needed, so that a first block holds at least two lines.
-            parts += stream.readline(), stream.readline()
+            parts += _line(stream), _line(stream)
             if quoting:
                 quotes = sum(part.count(b'"') for part in parts)
-                while quotes % 2 and (line := stream.readline()):
+                while quotes % 2 and (line := _line(stream, before=sum(map(len, parts)))):
                     parts.append(line)
                     quotes += line.count(b'"')
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -177,6 +216,17 @@ def line_blocks(stream: Any, *, quoting: bool = False) -> Iterator[bytes]:
             return
         lines += count_lines(block)
         yield block
+
+
+def _line(stream: Any, before: int = 0) -> bytes:
+    """Read a line, or what is left of one; raise where it has no end."""
+    line: bytes = stream.readline(_LONGEST_LINE)
+    if len(line) + before >= _LONGEST_LINE:
+        raise TableError(
+            f"expected lines of text, found one of more than {_LONGEST_LINE} bytes, or a quote "
+            "that is closed nowhere near. Check the file, or write it as npz."
+        )
+    return line
 
 
 def count_lines(block: bytes) -> int:

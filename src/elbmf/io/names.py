@@ -6,6 +6,7 @@ array could only be read by unpickling.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
@@ -24,6 +25,10 @@ def check_names(names: Iterable[str], field: str, *, without: str = "") -> None:
 
     The error says which name it is, and of what, by the name of a field.
     """
+    names = list(names)
+    together = "".join(names)
+    if _is_encodable(together) and not (without and without in together):
+        return
     for position, name in enumerate(names):
         if (without and without in name) or not _is_encodable(name):
             raise InputError(
@@ -57,9 +62,16 @@ def names_in(archive: Mapping[str, np.ndarray], field: str) -> list[str] | None:
     packed, offsets = f"{field}_utf8", f"{field}_offsets"
     if packed in archive and offsets in archive:
         return unpack_names(archive[packed], archive[offsets])
-    if field in archive and archive[field].dtype.kind == "U":
-        return [str(name) for name in archive[field].ravel()]
-    return None
+    found = archive.get(field)
+    if found is None or found.dtype.kind != "U":
+        return None
+    # Numpy does not look at them, and Python's own strings would not survive others.
+    characters = np.frombuffer(
+        found.tobytes(), np.dtype(np.uint32).newbyteorder(found.dtype.byteorder)
+    )
+    if (characters > sys.maxunicode).any():
+        raise ValueError(f"{field} has characters that do not exist")
+    return [str(name) for name in found.ravel()]
 
 
 def unpack_names(utf8: np.ndarray, offsets: np.ndarray) -> list[str]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import InputError
 from elbmf.io.chosen import Choice, of_chosen_columns
-from elbmf.io.files import reason, replacing
+from elbmf.io.collected import collected
+from elbmf.io.entries import EntryStream, check_announced
+from elbmf.io.files import reading, replacing
 from elbmf.io.formats import check_content, format_of
+from elbmf.io.formats.format import Format
 from elbmf.io.names import NAME_FIELDS, check_names
 from elbmf.io.side_tables import names_beside
-from elbmf.io.table import LabelledMatrix, TableError
+from elbmf.io.table import LabelledMatrix
 
-__all__ = ["read", "write"]
+__all__ = ["entries_in", "read", "write"]
 
 
 def read(
@@ -53,20 +57,16 @@ def read(
     source = Path(path)
     chosen = format_of(source, format)
     chosen.check_options(options, action="read")
-    check_content(source, chosen)
     # Tables of text have to know, for what is left out may be no numbers.
     knows = "drop" in chosen.read_options
     if knows and (columns or drop):
         options |= {"columns": columns, "drop": drop}
-    try:
-        table = chosen.read(source, **options)
-    except TableError as error:
-        raise FileFormatError(f"{source}: {error}") from error
-    except MemoryError as error:
-        raise InputError(
-            f"{source}: not enough memory for the matrix that the file announces "
-            f"({reason(error)}). If that is not its size, write the file again."
-        ) from error
+    if chosen.opened is not None:
+        check_content(source, chosen)
+        table = chosen.opened(source)
+    else:
+        with reading(source, chosen.name):
+            table = collected(source, entries_in(source, chosen, options))
     table = table if chosen.folder else _with_names(table, source)
     if (columns or drop) and not knows:
         try:
@@ -74,6 +74,20 @@ def read(
         except InputError as error:
             raise error.within(f"{source}: ") from error
     return table.transposed() if transpose else table
+
+
+def entries_in(source: Path, chosen: Format, options: Mapping[str, Any]) -> EntryStream:
+    """Stream a file: the one way in which any is read, be it into memory or to disk.
+
+    What is wrong with it becomes an error that names it, and the shape and the names are checked.
+    """
+    check_content(source, chosen)
+    with reading(source, chosen.name):
+        ending = yield from chosen.stream(source, **options)
+        if not chosen.folder:
+            check_announced(source, ending.shape, told=(False, False))
+        ending.check_names()
+    return ending
 
 
 def _with_names(table: LabelledMatrix, source: Path) -> LabelledMatrix:

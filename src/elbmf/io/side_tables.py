@@ -110,7 +110,7 @@ class SideTable:
     expected : str
         What an empty file lacks.
     delimiter, encoding, decimal, thousands, sheet : str
-        As for matrices, see `elbmf.io.formats.delimited.read_delimited`.
+        As for matrices, see `elbmf.io.formats.delimited.stream_delimited`.
     """
 
     def __init__(

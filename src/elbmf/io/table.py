@@ -17,8 +17,8 @@ __all__ = [
     "NamedValues",
     "TableError",
     "canonical_csr",
+    "check_count",
     "compact",
-    "csr_from_pairs",
     "is_annotated",
     "names_of",
     "nonzero",
@@ -101,13 +101,18 @@ def _checked_names(names: Sequence[str], field: str, expected: int) -> list[str]
                 f"{field} must be strings; the one at position {position} is {name!r} of type "
                 f"{type(name).__name__}. Convert it with str()."
             )
-    if len(checked) != expected:
+    check_count(len(checked), field, expected)
+    return checked
+
+
+def check_count(found: int, field: str, expected: int) -> None:
+    """Raise where there is not one name for each of so many rows or columns."""
+    if found != expected:
         kind = field.removesuffix("_names")
         raise TableError(
             f"{field} must hold one name for each of the {expected} {kind}s of the matrix, "
-            f"got {len(checked)}."
+            f"got {found}."
         )
-    return checked
 
 
 def canonical_csr(matrix: Any) -> sparse.csr_array:
@@ -148,38 +153,6 @@ def compact(data: np.ndarray) -> np.ndarray:
     if bool(np.all((np.abs(data) < exactly_representable) & (np.floor(data) == data))):
         return data.astype(np.int64)
     return data
-
-
-def csr_from_pairs(
-    rows: np.ndarray,
-    columns: np.ndarray,
-    values: np.ndarray | None,
-    shape: tuple[int, int],
-) -> tuple[sparse.csr_array, tuple[int, int] | None]:
-    """Build a matrix from (row, column[, value]) entries, of which repeated ones count once.
-
-    Beside it comes the row and column of an entry that is repeated with a different value, or None;
-    what is missing twice is not different. Without values, entries are simply present.
-    """
-    keys = rows.astype(np.int64) * max(shape[1], 1) + columns
-    if values is None:
-        keys.sort()
-        data = np.ones(keys.size, dtype=bool)
-    else:
-        order = np.argsort(keys, kind="stable")
-        keys, data = keys[order], values[order]
-    # Sorting and comparing neighbours: several times faster than numpy.unique.
-    repeated = np.zeros(keys.size, dtype=bool)
-    repeated[1:] = keys[1:] == keys[:-1]
-    both_missing = np.isnan(data[1:]) & np.isnan(data[:-1])
-    conflicts = np.flatnonzero(repeated[1:] & (data[1:] != data[:-1]) & ~both_missing)
-    if conflicts.size:
-        row, column = divmod(int(keys[conflicts[0]]), shape[1])
-        return sparse.csr_array(shape, dtype=data.dtype), (row, column)
-    keys, data = keys[~repeated], data[~repeated]
-    entry_rows, entry_columns = np.divmod(keys, max(shape[1], 1))
-    coo = sparse.coo_array((data, (entry_rows, entry_columns)), shape=shape)
-    return canonical_csr(coo), None
 
 
 def nonzero(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

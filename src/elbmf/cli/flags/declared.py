@@ -374,7 +374,7 @@ def _declared_format(module: str, name: str) -> DeclaredFormat:
         return _options(kinds, ast.literal_eval(purposes) if purposes else {}, title)
 
     writing = options(told["write"]) if "write" in told else None
-    return DeclaredFormat(title, suffixes, description, options(told["read"]), writing)
+    return DeclaredFormat(title, suffixes, description, options(told["stream"]), writing)
 
 
 def _added_format(known: Any) -> DeclaredFormat:
@@ -388,7 +388,7 @@ def _added_format(known: Any) -> DeclaredFormat:
 
     writing = None if known.write is None else options(known.write)
     return DeclaredFormat(
-        known.name, known.suffixes, known.description, options(known.read), writing
+        known.name, known.suffixes, known.description, options(known.stream), writing
     )
 
 

@@ -122,11 +122,11 @@ def read_config(path: str) -> dict[str, Any]:
     from elbmf.io.files import reading  # here, for parsers must not wait for numpy
 
     source = Path(path)
-    try:
-        with reading(source):
+    with reading(source, "TOML"):
+        try:
             return tomllib.loads(source.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path}: not a TOML file: {error}.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileFormatError(f"{path}: not a TOML file: {error}.") from error
 
 
 def _method_of(table: dict[str, Any]) -> str:

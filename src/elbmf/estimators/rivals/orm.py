@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.boolean.coverage import cover
-from elbmf.estimators.base import BooleanFactorizer, FittedFactors, estimator
+from elbmf.estimators.base import MOST, BooleanFactorizer, FittedFactors, estimator
 from elbmf.estimators.rivals.gibbs import GibbsChain, Samples
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.local import LocalSearch
@@ -121,7 +121,7 @@ class OrM(BooleanFactorizer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_samples": [Interval(Integral, 1, None, closed="left")],
         "n_burn_in": [Interval(Integral, 0, None, closed="left")],
-        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, MOST, closed="both")],
         "membership_prior": [Interval(Real, 0, 1, closed="neither")],
         "components_prior": [Interval(Real, 0, 1, closed="neither")],
         "dispersion": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],

@@ -19,12 +19,12 @@ from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.chosen import Choice, chosen_columns, chosen_fields, names_chosen, of_chosen_columns
+from elbmf.io.collected import collected
 from elbmf.io.entries import (
     Ending,
     Entries,
     EntryStream,
     dense_entries,
-    pairs_table,
     table_entries,
 )
 from elbmf.io.files import open_bytes
@@ -61,9 +61,8 @@ __all__ = [
     "WideReader",
     "begin_wide",
     "holds_pairs",
-    "read_delimited",
-    "read_lines",
     "stream_delimited",
+    "stream_lines",
     "wide_lines",
     "write_delimited",
 ]
@@ -78,7 +77,7 @@ _CORNER = "row"
 _AUTO = "auto"
 
 
-def read_delimited(
+def stream_delimited(
     preferred: str,
     path: Path,
     *,
@@ -92,8 +91,8 @@ def read_delimited(
     marks: str = "",
     columns: Choice = None,
     drop: Choice = None,
-) -> LabelledMatrix:
-    """Read a delimited text file.
+) -> EntryStream:
+    """Stream a delimited text file.
 
     Parameters
     ----------
@@ -127,27 +126,20 @@ def read_delimited(
     options = {"header": header, "row_names": row_names, "layout": layout, "delimiter": delimiter}
     options |= {"encoding": encoding, "decimal": decimal, "thousands": thousands, "marks": marks}
     with _opened(preferred, path, **options, columns=columns, drop=drop) as (reader, blocks):
-        if isinstance(reader, WideReader):
-            return reader.table(blocks)
-        return of_chosen_columns(pairs_table(path, _entries(reader, blocks)), **reader.choice)
+        return (yield from _entries(path, reader, blocks))
 
 
-def stream_delimited(preferred: str, path: Path, **options: Any) -> EntryStream:
-    """Stream a delimited text file; as `read_delimited` reads it, and with its options.
-
-    Of pairs, only all columns can be streamed; a choice of them is made in memory.
-    """
-    with _opened(preferred, path, **_OPTIONS | options) as (reader, blocks):
-        if isinstance(reader, WideReader) or not any(reader.choice.values()):
-            return (yield from _entries(reader, blocks))
-        table = pairs_table(path, _entries(reader, blocks))
-    return (yield from table_entries(of_chosen_columns(table, **reader.choice)))
-
-
-def _entries(reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]) -> EntryStream:
-    for line, block in blocks:
-        yield reader.entries(line, block)
-    return reader.ending()
+def _entries(
+    path: Path, reader: WideReader | PairReader, blocks: Iterator[tuple[int, bytes]]
+) -> EntryStream:
+    if isinstance(reader, WideReader) or not any(reader.choice.values()):
+        for line, block in blocks:
+            yield reader.entries(line, block)
+        return reader.ending()
+    # Which columns a choice means is known when all names are.
+    choice, reader.choice = reader.choice, {}
+    table = collected(path, _entries(path, reader, blocks))
+    return (yield from table_entries(of_chosen_columns(table, **choice)))
 
 
 def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
@@ -158,7 +150,7 @@ def holds_pairs(chosen: Format, path: Path, **options: Any) -> bool:
         return isinstance(reader, PairReader)
 
 
-_OPTIONS = options_of(read_delimited)
+_OPTIONS = options_of(stream_delimited)
 
 
 @contextmanager
@@ -177,15 +169,11 @@ def _opened(
         yield reader, chain([(line, block)] if block else [], blocks)
 
 
-def read_lines(path: Path, line: int, block: bytes, **options: Any) -> LabelledMatrix:
-    """Read lines of text that are in memory already, of which the first has some number."""
+def stream_lines(path: Path, line: int, block: bytes, **options: Any) -> EntryStream:
+    """Stream lines of text that are in memory already, of which the first has some number."""
     _check_options(options := _OPTIONS | options)
     reader, line, block = _begin(",", path, line, block, options)
-    blocks = iter([(line, block)] if block else [])
-    if isinstance(reader, WideReader):
-        return reader.table(blocks)
-    table = pairs_table(path, _entries(reader, blocks))
-    return of_chosen_columns(table, **reader.choice)
+    return (yield from _entries(path, reader, iter([(line, block)] if block else [])))
 
 
 def _begin(
@@ -346,15 +334,6 @@ class WideReader:
         )
         self._rows = 0
 
-    def table(self, blocks: Iterator[tuple[int, bytes]]) -> LabelledMatrix:
-        """Return the matrix of all blocks, each with the number of its first line."""
-        builder = CsrBuilder(self.columns)
-        for line, block in blocks:
-            builder.add(self.cells(line, block))
-        self.ending()
-        names = self.row_names if self.named_rows else None
-        return LabelledMatrix(_compact(builder), names, self.column_names)
-
     def batch(self, first_line: int, block: bytes) -> sparse.csr_array:
         """Return the matrix of a block of lines, of which nothing is kept."""
         builder = CsrBuilder(self.columns)
@@ -362,7 +341,8 @@ class WideReader:
             builder.add(self.cells(first_line, block))
             self.ending()
             self.row_names.clear()
-        return _compact(builder)
+        built = builder.build()
+        return sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
 
     def entries(self, first_line: int, block: bytes) -> Entries:
         """Return the entries of a block of lines that begins at a given line of the file."""
@@ -385,7 +365,7 @@ class WideReader:
                 "where values are missing."
             )
         names = self.row_names if self.named_rows else None
-        return Ending((self._rows, self.columns), names, self.column_names)
+        return Ending((self._rows, self.columns), names, self.column_names, untyped=True)
 
     def cells(self, first_line: int, block: bytes) -> np.ndarray:
         """Return the cells of a block as a dense array, NaN where they are missing."""
@@ -485,11 +465,6 @@ class WideReader:
         return False
 
 
-def _compact(builder: CsrBuilder) -> sparse.csr_array:
-    built = builder.build()
-    return sparse.csr_array((compact(built.data), built.indices, built.indptr), built.shape)
-
-
 def wide_lines(table: LabelledMatrix, delimiter: str) -> Iterator[str]:
     """Yield the lines of a wide table, the header first where columns have names."""
     rows, columns = table.shape
@@ -575,7 +550,6 @@ CSV = Format(
     name="csv",
     suffixes=(".csv",),
     description="comma-separated table or pairs",
-    read=partial(read_delimited, ","),
     stream=partial(stream_delimited, ","),
     write=partial(write_delimited, ","),
     text=True,
@@ -585,7 +559,6 @@ TSV = Format(
     name="tsv",
     suffixes=(".tsv", ".tab", ".txt"),
     description="tab-separated table or pairs",
-    read=partial(read_delimited, "\t"),
     stream=partial(stream_delimited, "\t"),
     write=partial(write_delimited, "\t"),
     text=True,

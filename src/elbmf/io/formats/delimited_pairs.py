@@ -109,7 +109,7 @@ class PairReader:
                 "line. Remove the extra delimiter, or write NA where values are missing."
             )
         rows, columns = self._names
-        return Ending((len(rows), len(columns)), rows, columns)
+        return Ending((len(rows), len(columns)), rows, columns, untyped=True)
 
     def _advice(self, field: int | None, text: str) -> tuple[str | Setting, ...]:
         if field is None:

@@ -13,29 +13,33 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, Literal
 
 from elbmf.errors import FileFormatError, InputError, Setting
+from elbmf.io.apart import done_apart
 from elbmf.io.chosen import Choice
+from elbmf.io.entries import Ending, EntryStream
 from elbmf.io.files import open_raw, reading, reason
-from elbmf.io.formats.delimited import read_lines
+from elbmf.io.formats.delimited import stream_lines
 from elbmf.io.formats.format import Format
-from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.numerals import CellError, Numerals, looks_numeric
 from elbmf.utils.extras import optional_module
 
-__all__ = ["EXCEL", "LINE_END", "read_excel", "sheet_lines"]
+__all__ = ["EXCEL", "LINE_END", "sheet_lines", "stream_excel"]
 
 _DELIMITER = ","
 # No workbook can hold this character.
 LINE_END = "\x01"
 """What stands for a line end within a cell."""
 _LETTERS = 26
+# A workbook is read at once, and the XML in it is long.
+_PATIENCE = 20
 
 
-def read_excel(
+def stream_excel(
     path: Path,
     *,
     header: bool | Literal["auto"] = "auto",
@@ -47,8 +51,8 @@ def read_excel(
     sheet: str | None = None,
     columns: Choice = None,
     drop: Choice = None,
-) -> LabelledMatrix:
-    """Read a sheet of a workbook.
+) -> EntryStream:
+    """Stream a sheet of a workbook.
 
     Parameters
     ----------
@@ -68,7 +72,7 @@ def read_excel(
         Names of columns to read, or to leave out.
     """
     first_line, lines = sheet_lines(path, sheet, decimal, thousands)
-    table = read_lines(
+    ending = yield from stream_lines(
         path,
         first_line,
         lines,
@@ -82,11 +86,11 @@ def read_excel(
         columns=columns,
         drop=drop,
     )
-    names = (
+    row_titles, column_titles = (
         None if each is None else [name.replace(LINE_END, "\n") for name in each]
-        for each in (table.row_names, table.column_names)
+        for each in (ending.row_names, ending.column_names)
     )
-    return LabelledMatrix(table.values, *names)
+    return Ending(ending.shape, row_titles, column_titles, untyped=True)
 
 
 def sheet_lines(
@@ -101,6 +105,15 @@ def sheet_lines(
 
     Texts that look like numbers become numbers, unless ``texts`` says that they stay.
     """
+    optional_module("python_calamine", extra="excel", purpose="reading workbooks")
+    read = partial(_sheet_lines, path, sheet, decimal, thousands, texts)
+    first_line, lines = done_apart(path, "excel", read, patience=_PATIENCE)
+    return first_line, lines.encode()
+
+
+def _sheet_lines(
+    path: Path, sheet: str | None, decimal: str, thousands: str, texts: bool
+) -> tuple[int, str]:
     with _opened(path) as workbook:
         name, found = _sheet(path, workbook, sheet)
         rows = found.to_python(skip_empty_area=False)
@@ -128,7 +141,7 @@ def sheet_lines(
     if not texts:
         _read_texts(cells, where, top, left, Numerals("\t", decimal, thousands))
     lines = (_DELIMITER.join(map(_field, row)) for row in cells)
-    return top + 1, ("\n".join(lines) + "\n").encode()
+    return top + 1, "\n".join(lines) + "\n"
 
 
 @contextmanager
@@ -295,7 +308,7 @@ EXCEL = Format(
     name="excel",
     suffixes=(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
     description="sheet of a workbook",
-    read=read_excel,
+    stream=stream_excel,
     magic=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0"),
     option_help={
         "header": "the first line names the columns",

@@ -12,23 +12,18 @@ from typing import IO
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream, pairs_table
+from elbmf.io.entries import Ending, Entries, EntryStream
 from elbmf.io.files import count_lines, line_blocks, open_bytes
 from elbmf.io.formats.format import Format
 from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.naming import NameCodes, Span
 
-__all__ = ["FIMI", "ItemCodes", "read_fimi", "sorted_positions", "stream_fimi", "write_fimi"]
+__all__ = ["FIMI", "ItemCodes", "sorted_positions", "stream_fimi", "write_fimi"]
 
 # The bytes at which bytes.split() cuts.
 _IS_BLANK = np.zeros(256, dtype=bool)
 _IS_BLANK[list(b" \t\n\r\v\f")] = True
 _NOT_IN_ITEMS = frozenset(',;"\0')
-
-
-def read_fimi(path: Path) -> LabelledMatrix:
-    """Read a FIMI file, gzipped or not."""
-    return pairs_table(path, stream_fimi(path))
 
 
 def stream_fimi(path: Path) -> EntryStream:
@@ -150,9 +145,8 @@ FIMI = Format(
     name="fimi",
     suffixes=(".dat", ".fimi"),
     description="transactions, one list of items per line",
-    read=read_fimi,
-    write=write_fimi,
     stream=stream_fimi,
+    write=write_fimi,
     text=True,
     keeps_names=False,
     keeps_missing=False,

@@ -1,10 +1,11 @@
-"""What a file format is: a name, suffixes, and the functions that read and write it."""
+"""What a file format is: a name, suffixes, and the functions that stream and write it."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from elbmf.errors import InputError
@@ -26,14 +27,14 @@ class Format:
         File name endings, with the dot, in lower case; the first is the usual one.
     description : str
         One line for listings.
-    read : callable
-        ``read(path, **options) -> LabelledMatrix``. Its keyword-only parameters are the options.
+    stream : callable
+        ``stream(path, **options) -> EntryStream``, which reads it: into memory and to disk. Its
+        keyword-only parameters are the options.
     write : callable or None
         ``write(stream, table, **options)``, or None where the format is only read. Where it is a
         folder, ``write(path, table, **options)``, which replaces it as a whole or not at all.
-    stream : callable or None
-        ``stream(path, **options) -> EntryStream``, with the options of ``read``; None where only
-        whole files can be read.
+    opened : callable or None
+        ``opened(path) -> LabelledMatrix``, where a matrix can be used without being read.
     text : bool
         Whether it is text; text may be gzipped.
     magic : tuple of bytes
@@ -53,9 +54,9 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     description: str
-    read: Callable[..., LabelledMatrix]
+    stream: Callable[..., EntryStream]
     write: Callable[..., None] | None = None
-    stream: Callable[..., EntryStream] | None = None
+    opened: Callable[[Path], LabelledMatrix] | None = None
     text: bool = False
     magic: tuple[bytes, ...] = ()
     keeps_names: bool = True
@@ -67,7 +68,7 @@ class Format:
     @property
     def read_options(self) -> dict[str, Any]:
         """Options of reading and their defaults."""
-        return options_of(self.read)
+        return options_of(self.stream)
 
     @property
     def write_options(self) -> dict[str, Any]:

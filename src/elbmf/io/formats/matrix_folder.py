@@ -25,7 +25,7 @@ __all__ = [
     "FolderTable",
     "boolean_values",
     "is_matrix_folder",
-    "read_folder",
+    "open_folder",
     "stream_folder",
     "write_folder",
 ]
@@ -82,14 +82,14 @@ def is_matrix_folder(path: Path) -> bool:
     return (path / NOTE).is_file()
 
 
-def read_folder(path: Path) -> FolderTable:
+def open_folder(path: Path) -> FolderTable:
     """Open a matrix folder."""
     return FolderTable(DiskMatrix(path))
 
 
 def stream_folder(path: Path) -> EntryStream:
     """Stream a matrix folder."""
-    stored = read_folder(path).stored
+    stored = DiskMatrix(path)
     for pattern in filter(None, (stored, stored.missing)):
         for start in range(0, pattern.ones, ENTRIES_AT_ONCE):
             stop = min(start + ENTRIES_AT_ONCE, pattern.ones)
@@ -110,8 +110,8 @@ MATRIX_FOLDER = Format(
     name="folder",
     suffixes=(".matrix",),
     description="folder of a 0/1 matrix for data larger than memory",
-    read=read_folder,
-    write=write_folder,
     stream=stream_folder,
+    write=write_folder,
+    opened=open_folder,
     folder=True,
 )

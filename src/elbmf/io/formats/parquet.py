@@ -22,13 +22,14 @@ import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting
 from elbmf.io.chosen import Choice, chosen_columns, names_chosen, of_chosen_columns
+from elbmf.io.collected import collected
 from elbmf.io.entries import (
     CELLS_AT_ONCE,
     ENTRIES_AT_ONCE,
     Ending,
     Entries,
     EntryStream,
-    conflicting_pair,
+    check_announced,
     dense_entries,
     row_slices,
     table_entries,
@@ -36,7 +37,7 @@ from elbmf.io.entries import (
 from elbmf.io.files import reading, reason
 from elbmf.io.formats.delimited_pairs import check_pair_names
 from elbmf.io.formats.format import Format
-from elbmf.io.table import CsrBuilder, LabelledMatrix, csr_from_pairs
+from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.naming import NameCodes, Span
 from elbmf.utils.extras import optional_module
 
@@ -44,7 +45,6 @@ __all__ = [
     "PARQUET",
     "opened_parquet",
     "pyarrow_modules",
-    "read_parquet",
     "stream_parquet",
     "write_parquet",
 ]
@@ -62,44 +62,29 @@ def pyarrow_modules(purpose: str) -> tuple[Any, Any]:
 def opened_parquet(path: Path) -> Iterator[tuple[Any, Any]]:
     """Open a parquet file; what can be wrong with it becomes a clear error."""
     pyarrow, parquet = pyarrow_modules("reading parquet files")
-    try:
-        with reading(path), parquet.ParquetFile(path) as file:
-            yield pyarrow, file
-    except (pyarrow.ArrowException, InputError) as error:
-        if isinstance(error, InputError) and not isinstance(error.__cause__, OSError):
-            raise
-        raise FileFormatError(
-            f"{path}: not a valid parquet file, or cut off: {reason(error)}. "
-            "Write or copy it again."
-        ) from error
-
-
-def read_parquet(
-    path: Path, *, layout: str = "auto", columns: Choice = None, drop: Choice = None
-) -> LabelledMatrix:
-    """Read a parquet file, with a column per column of the matrix or a line per entry."""
-    with opened_parquet(path) as (pyarrow, file):
-        if _has_pairs(path, pyarrow, file, layout):
-            table = _read_pairs(path, pyarrow, file, file.schema_arrow)
-            return of_chosen_columns(table, columns, drop)
-        return _read_wide(path, pyarrow, file, columns, drop)
+    with reading(path), open(path, "rb"):
+        pass  # A file that may not be read is reported as that, not as damaged.
+    with reading(path, "parquet"):
+        try:
+            with parquet.ParquetFile(path) as file:
+                yield pyarrow, file
+        except OSError as error:
+            raise ValueError(reason(error)) from error
 
 
 def stream_parquet(
     path: Path, *, layout: str = "auto", columns: Choice = None, drop: Choice = None
 ) -> EntryStream:
-    """Stream a parquet file; pairs of anything but text and whole numbers are read whole."""
+    """Stream a parquet file, with a column per column of the matrix or a line per entry."""
     with opened_parquet(path) as (pyarrow, file):
         pairs = _has_pairs(path, pyarrow, file, layout)
-        kinds = file.schema_arrow.types
+        check_announced(path, (file.metadata.num_rows, 0), told=(False, False))
         if not pairs:
             return (yield from _stream_wide(path, pyarrow, file, columns, drop))
-        if not (columns or drop) and all(
-            _is_text(pyarrow, kind) or pyarrow.types.is_integer(kind) for kind in kinds[:2]
-        ):
+        if not (columns or drop):
             return (yield from _stream_pairs(path, pyarrow, file))
-    table = read_parquet(path, layout=layout, columns=columns, drop=drop)
-    return (yield from table_entries(table))
+        table = collected(path, _stream_pairs(path, pyarrow, file))
+    return (yield from table_entries(of_chosen_columns(table, columns, drop)))
 
 
 def _has_pairs(path: Path, pyarrow: Any, file: Any, layout: str) -> bool:
@@ -152,12 +137,6 @@ def _looks_like_pairs(pyarrow: Any, file: Any, schema: Any) -> bool:
     return True
 
 
-def _column(pyarrow: Any, file: Any, schema: Any, position: int) -> Any:
-    optional_module("pyarrow.compute", extra="parquet", purpose="reading parquet files")
-    column = file.read(columns=[schema.names[position]]).column(0)
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
 def _names(path: Path, cells: Any, column: str, first_row: int = 0) -> Any:
     """Return the cells of a column of names, of which none may be missing."""
     if cells.null_count:
@@ -189,28 +168,6 @@ def _check_pairs(path: Path, pyarrow: Any, schema: Any) -> None:
         raise _not_numeric(path, schema, 2)
 
 
-def _read_pairs(path: Path, pyarrow: Any, file: Any, schema: Any) -> LabelledMatrix:
-    _check_pairs(path, pyarrow, schema)
-    codes: list[np.ndarray] = []
-    names: list[list[str]] = []
-    for position in (0, 1):
-        cells = _names(path, _column(pyarrow, file, schema, position), schema.names[position])
-        if pyarrow.types.is_dictionary(cells.type):
-            cells = cells.cast(cells.type.value_type)
-        # Encoding anew gives the names that occur, in the order in which they do.
-        encoded = cells.dictionary_encode()
-        codes.append(encoded.indices.to_numpy(zero_copy_only=False))
-        names.append([str(name) for name in encoded.dictionary.to_pylist()])
-    values = None
-    if len(schema) == 3:
-        values = _values(pyarrow, _column(pyarrow, file, schema, 2))
-    shape = (len(names[0]), len(names[1]))
-    matrix, conflict = csr_from_pairs(codes[0], codes[1], values, shape)
-    if conflict is not None:
-        raise conflicting_pair(path, names[0][conflict[0]], names[1][conflict[1]])
-    return LabelledMatrix(matrix, names[0], names[1])
-
-
 def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
     schema = file.schema_arrow
     _check_pairs(path, pyarrow, schema)
@@ -219,11 +176,12 @@ def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
     for batch in file.iter_batches(batch_size=ENTRIES_AT_ONCE):
         codes = []
         for position, numbers in enumerate(known):
-            cells = _names(path, batch.column(position), schema.names[position], first_row)
+            cells = batch.column(position)
+            if pyarrow.types.is_dictionary(cells.type):
+                cells = cells.cast(cells.type.value_type)
+            cells = _names(path, cells, schema.names[position], first_row)
             codes.append(numbers.codes(_texts(pyarrow, cells)))
         values = _values(pyarrow, batch.column(2)) if len(schema) == 3 else None
-        if values is not None:
-            values = values.astype(np.float64, copy=False)
         yield Entries(codes[0], codes[1], values)
         first_row += len(batch)
     rows, columns = known
@@ -231,7 +189,9 @@ def _stream_pairs(path: Path, pyarrow: Any, file: Any) -> EntryStream:
 
 
 def _texts(pyarrow: Any, cells: Any) -> Span:
-    """Return names as bytes, without making Python objects of them."""
+    """Return names as bytes, without making Python objects of those that are text or numbers."""
+    if not (_is_text(pyarrow, cells.type) or pyarrow.types.is_integer(cells.type)):
+        return Span.of([str(name).encode() for name in cells.to_pylist()], 1)
     texts = cells.cast(pyarrow.large_string())
     if not len(texts):
         return Span.of([], 1)
@@ -247,16 +207,6 @@ def _not_numeric(path: Path, schema: Any, position: int) -> FileFormatError:
         "expected booleans or numbers. Only the first column may hold text, as row names; remove "
         "or convert the others."
     )
-
-
-def _read_wide(
-    path: Path, pyarrow: Any, file: Any, columns: Choice, drop: Choice
-) -> LabelledMatrix:
-    wide = _Wide(path, pyarrow, file, columns, drop)
-    builder = CsrBuilder(len(wide.column_names))
-    for block in wide.blocks():
-        builder.add(block)
-    return LabelledMatrix(builder.build(), wide.row_names, wide.column_names)
 
 
 def _stream_wide(path: Path, pyarrow: Any, file: Any, columns: Choice, drop: Choice) -> EntryStream:
@@ -364,9 +314,8 @@ PARQUET = Format(
     name="parquet",
     suffixes=(".parquet", ".pq"),
     description="Apache Parquet table or pairs",
-    read=read_parquet,
-    write=write_parquet,
     stream=stream_parquet,
+    write=write_parquet,
     magic=(b"PAR1",),
     option_help={
         "layout": "wide (a table) or pairs (a row and a column per line)",

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elbmf.errors import FileFormatError, InputError, Setting
-from elbmf.io.entries import Ending, Entries, EntryStream, pairs_table
+from elbmf.io.entries import Ending, Entries, EntryStream
 from elbmf.io.files import count_lines, line_blocks, open_bytes
 from elbmf.io.formats.delimited_pairs import check_pair_names
 from elbmf.io.formats.format import Format
 from elbmf.io.table import LabelledMatrix
 from elbmf.io.text.naming import NameCodes, Span
 
-__all__ = ["RMP", "read_rmp", "stream_rmp", "write_rmp"]
+__all__ = ["RMP", "stream_rmp", "write_rmp"]
 
 _TAB, _LINE_FEED, _RETURN, _REMARK = b"\t\n\r#"
 # The bytes that bytes.strip() removes.
@@ -32,11 +32,6 @@ _IS_BLANK[list(b" \t\n\r\v\f")] = True
 _NOT_IN_NAMES = frozenset("\t\n\r\0")
 # How a user's name may not begin: some files of RMPlib begin with a byte order mark.
 _NOT_FIRST = ("#", "\ufeff")
-
-
-def read_rmp(path: Path) -> LabelledMatrix:
-    """Read a file of RMPlib, gzipped or not."""
-    return pairs_table(path, stream_rmp(path))
 
 
 def stream_rmp(path: Path) -> EntryStream:
@@ -131,9 +126,8 @@ RMP = Format(
     name="rmp",
     suffixes=(".rmp",),
     description="users and their permissions, a user per line (RMPlib)",
-    read=read_rmp,
-    write=write_rmp,
     stream=stream_rmp,
+    write=write_rmp,
     text=True,
     keeps_names=False,
     keeps_missing=False,

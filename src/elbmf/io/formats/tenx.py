@@ -8,28 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from elbmf.errors import FileFormatError, InputError
+from elbmf.io.apart import apart
 from elbmf.io.entries import Ending, Entries, EntryStream, compressed_entries
-from elbmf.io.files import open_bytes
+from elbmf.io.files import open_bytes, reading
 from elbmf.io.formats.format import Format
-from elbmf.io.formats.h5ad import inside, opened, strings_in, taking
-from elbmf.io.formats.matrix_market import read_matrix_market, stream_matrix_market
-from elbmf.io.formats.numpy_files import checked_sparse
-from elbmf.io.table import LabelledMatrix
+from elbmf.io.formats.h5ad import inside, opened, part_of, stored_in, strings_in
+from elbmf.io.formats.matrix_market import stream_matrix_market
+from elbmf.utils.extras import optional_module
 
 __all__ = [
     "TENX_FOLDER",
     "TENX_H5",
-    "read_tenx_folder",
-    "read_tenx_h5",
     "stream_tenx_folder",
     "stream_tenx_h5",
 ]
@@ -68,12 +66,6 @@ class _Lines:
         chosen = list(symbols if names == "symbol" else ids)
         chosen = chosen if kept is None else [chosen[at] for at in kept]
         return cls(kept, len(ids), _unique(chosen), barcodes)
-
-    def table(self, values: Any) -> LabelledMatrix:
-        """Return a matrix of barcodes by all features without those that are not kept."""
-        if self.kept is not None:
-            values = sparse.csr_array(sparse.csc_array(values)[:, self.kept])
-        return LabelledMatrix(values, self.barcodes, self.names)
 
     def of_kept(self, entries: Entries) -> Entries:
         """Return entries of barcodes by all features without those that are not kept."""
@@ -115,33 +107,17 @@ def _unique(names: list[str]) -> list[str]:
     return found
 
 
-def read_tenx_folder(
-    path: Path, *, names: str = "symbol", all_features: bool = False
-) -> LabelledMatrix:
-    """Read the folder of a matrix with its features and barcodes."""
-    lines = _lines_of_folder(path, names, all_features)
-    source = _file_of(path, _MATRICES)
-    values = read_matrix_market(source).values
-    _check_shape(source, values.shape, lines)
-    return lines.table(values.T)
-
-
 def stream_tenx_folder(
     path: Path, *, names: str = "symbol", all_features: bool = False
 ) -> EntryStream:
     """Stream the folder of a matrix with its features and barcodes."""
     lines = _lines_of_folder(path, names, all_features)
     source = _file_of(path, _MATRICES)
-    stream = stream_matrix_market(source)
-    while True:
-        try:
-            block = next(stream)
-        except StopIteration as end:
-            _check_shape(source, end.value.shape, lines)
-            return lines.ending()
-        if block.rows.size and block.rows.max() >= lines.count:
-            _check_shape(source, (int(block.rows.max()) + 1, len(lines.barcodes)), lines)
-        yield lines.of_kept(block.transposed())
+    expected = lines.count, len(lines.barcodes)
+    with reading(source, "mtx"), closing(stream_matrix_market(source, expected)) as stream:
+        for block in stream:
+            yield lines.of_kept(block.transposed())
+    return lines.ending()
 
 
 def _lines_of_folder(path: Path, names: str, all_features: bool) -> _Lines:
@@ -178,39 +154,21 @@ def _fields(path: Path) -> list[list[str]]:
     return [line.rstrip("\r").split("\t") for line in text.split("\n") if line.strip()]
 
 
-def _check_shape(path: Path, shape: tuple[int, ...], lines: _Lines) -> None:
-    features, barcodes = lines.count, len(lines.barcodes)
-    if tuple(shape) != (features, barcodes):
-        raise FileFormatError(
-            f"{path}: expected a matrix of {features} features by {barcodes} barcodes, as the "
-            f"files beside it have, found {shape[0]} by {shape[1]}. Copy the whole folder again."
-        )
-
-
-def read_tenx_h5(
-    path: Path, *, genome: str | None = None, names: str = "symbol", all_features: bool = False
-) -> LabelledMatrix:
-    """Read the matrix of a HDF5 file of Cell Ranger, of version 2 or later."""
-    with opened(path, "10x h5") as file:
-        group, lines = _group(path, file, genome, names, all_features)
-        parts = tuple(_part(path, group, name)[...] for name in ("data", "indices", "indptr"))
-        # What is stored by columns of barcodes is, the other way round, stored by rows.
-        return lines.table(
-            checked_sparse(sparse.csr_array(parts, shape=(len(lines.barcodes), lines.count)))
-        )
-
-
 def stream_tenx_h5(
     path: Path, *, genome: str | None = None, names: str = "symbol", all_features: bool = False
 ) -> EntryStream:
     """Stream the matrix of a HDF5 file of Cell Ranger, of version 2 or later."""
+    optional_module("h5py", extra="h5ad", purpose="reading 10x h5 files")
+    return apart(path, "10x h5", _streamed(path, genome, names, all_features))
+
+
+def _streamed(path: Path, genome: str | None, names: str, all_features: bool) -> EntryStream:
     with opened(path, "10x h5") as file:
         group, lines = _group(path, file, genome, names, all_features)
-        indptr, indices, data = (
-            taking(_part(path, group, name)) for name in ("indptr", "indices", "data")
-        )
-        shape = len(lines.barcodes), lines.count
-        for entries in compressed_entries(indptr, indices, data, shape):
+        parts = (part_of(path, group, name) for name in ("indptr", "indices", "data"))
+        stored = [stored_in(path, part) for part in parts]
+        # What is stored by columns of barcodes is, the other way round, stored by rows.
+        for entries in compressed_entries(stored, (len(lines.barcodes), lines.count)):
             yield lines.of_kept(entries)
         return lines.ending()
 
@@ -223,7 +181,7 @@ def _group(
     chosen = "matrix"
     if "matrix" not in inner:
         # Before version 3, each genome has a group of its own.
-        genomes = [name for name in inner if {"genes", "barcodes"} <= set(file[name])]
+        genomes = [name for name in inner if {"genes", "barcodes"} <= set(inside(file, name))]
         if not genomes:
             raise FileFormatError(
                 f"{path}: expected a file of the format 10x-h5, with a group 'matrix', found "
@@ -238,17 +196,17 @@ def _group(
         chosen = genomes[0] if genome is None else genome
         if chosen not in genomes:
             raise InputError(f"{path}: has no genome {genome!r}. It has {', '.join(genomes)}.")
-    group = file[chosen]
+    group = inside(file, chosen)
 
     def texts(*place: str) -> list[str]:
         node = group
         for name in place:
-            node = _part(path, node, name)
+            node = part_of(path, node, name)
         return strings_in(path, node, "/".join(place))
 
     barcodes = texts("barcodes")
-    if chosen == "matrix" and "features" in group:
-        has_kinds = "feature_type" in _part(path, group, "features")
+    if chosen == "matrix" and "features" in set(group):
+        has_kinds = "feature_type" in set(part_of(path, group, "features"))
         kinds = texts("features", "feature_type") if has_kinds else None
         wanted = _genes(kinds, all_features)
         if genome is not None:
@@ -262,16 +220,6 @@ def _group(
     return group, _Lines.of(texts("genes"), texts("gene_names"), None, barcodes, names)
 
 
-def _part(path: Path, group: Any, name: str) -> Any:
-    node = inside(group, name) if name in group else None
-    if node is None:
-        raise FileFormatError(
-            f"{path}: expected {name!r} in the group {group.name!r}, found none. Copy the file "
-            "again."
-        )
-    return node
-
-
 _OPTIONS = {
     "names": "what genes of 10x files are called by: symbol (the default) or id",
     "all_features": "read features of 10x files that are no genes, too, such as antibodies",
@@ -282,7 +230,6 @@ TENX_FOLDER = Format(
     name="10x",
     suffixes=(".10x",),
     description="folder of Cell Ranger, read as cells by genes",
-    read=read_tenx_folder,
     stream=stream_tenx_folder,
     folder=True,
     marks=_MATRICES,
@@ -293,7 +240,6 @@ TENX_H5 = Format(
     name="10x-h5",
     suffixes=(".h5",),
     description="HDF5 file of Cell Ranger, read as cells by genes",
-    read=read_tenx_h5,
     stream=stream_tenx_h5,
     magic=(b"\x89HDF\r\n\x1a\n",),
     option_help=_OPTIONS,

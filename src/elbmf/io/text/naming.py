@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from elbmf.errors import FileFormatError
 from elbmf.io.kernels.naming import hash_slots, number_names
 from elbmf.io.names import unpack_names
-from elbmf.io.text.lines import decoded
+from elbmf.io.text.lines import decoded, shown
 
 __all__ = ["NameCodes", "Span"]
 
@@ -138,15 +139,23 @@ class NameCodes:
 
     def _check_text(self, known: int, names: Span, codes: NDArray[np.int64]) -> None:
         """Raise where a name that is new is no text."""
-        text = self._text[self._bounds[known] : self._bounds[self._count]]
-        if not text.tobytes().isascii():
+        text = self._text[self._bounds[known] : self._bounds[self._count]].tobytes()
+        if not text.isascii() or b"\0" in text:
             # In the order in which they come, so that the first that is no text is told.
             for code in range(known, self._count):
                 name = self._text[slice(*self._bounds[code : code + 2])].tobytes()
                 try:
                     name.decode()
+                    odd = b"\0" in name
                 except UnicodeDecodeError:
-                    decoded(self._file, names.line_of(int(np.argmax(codes == code))), name)
+                    odd = True
+                if odd:
+                    line = names.line_of(int(np.argmax(codes == code)))
+                    decoded(self._file, line, name)
+                    raise FileFormatError(
+                        f"{self._file}, line {line}: expected text, found the name {shown(name)} "
+                        "with a NUL character. Check the file, or copy it again."
+                    )
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
