@@ -1,5 +1,6 @@
 """Saved models with wrong content and right checksums: told, or read, and never more."""
 
+import hashlib
 import json
 import shutil
 
@@ -93,4 +94,29 @@ def test_the_shape_is_that_of_the_factors(folder):
     description["shape"]["columns"] = 4
     path.write_text(json.dumps(description))
     with pytest.raises(FileFormatError, match=r"their shape is not what model\.json says"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("array", "values"),
+    [
+        ("V_indptr", [0, 3, 0]),
+        ("V_indptr", [0, -1, 2]),
+        ("V_indptr", [0, 2]),
+        ("V_indptr", [1, 1, 2]),
+        ("V_indptr", [0, 1, 1]),
+        ("V_indices", [0, 3]),
+        ("U_indices", [0, -1]),
+    ],
+)
+def test_index_arrays_that_do_not_fit(folder, array, values):
+    path = folder / "factors.npz"
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays[array] = np.array(values, arrays[array].dtype)
+    np.savez(path, **arrays)
+    note = json.loads((folder / "model.json").read_text())
+    note["factors_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / "model.json").write_text(json.dumps(note))
+    with pytest.raises(FileFormatError, match=rf"factors.npz.*{array}"):
         load_model(folder)
