@@ -28,10 +28,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import mutations
 import numpy as np
 
 import forging
+import mutations
 from elbmf import ELBMF, RankSearch
 from elbmf.cli.main import main as elbmf
 from elbmf.cli.registry import COMMANDS

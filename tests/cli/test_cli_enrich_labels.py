@@ -204,3 +204,10 @@ def test_columns_that_are_not_there(elbmf: Any, model: str) -> None:
     run.assert_error("there is no column 'sex'", "'place', 'age'")
     run = elbmf("labels", model, "labels.tsv", "-o", "labels.tsv")
     run.assert_error("would replace")
+
+
+@pytest.mark.parametrize("delimiter", ["1,2", "a", "é", ""])
+def test_odd_delimiters_are_refused(elbmf: Any, model: str, delimiter: str) -> None:
+    Path("rows.tsv").write_text("row\tkind\na\tb\n")
+    result = elbmf("labels", model, "rows.tsv", "--delimiter", delimiter)
+    result.assert_error("one ASCII character", repr(delimiter))

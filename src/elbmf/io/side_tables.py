@@ -21,7 +21,7 @@ from elbmf.io.formats import check_content
 from elbmf.io.formats.delimited import TSV
 from elbmf.io.formats.excel import EXCEL, LINE_END, sheet_lines
 from elbmf.io.text.layout import find_delimiter
-from elbmf.io.text.lines import DelimitedText, check_encoding, utf8_stream
+from elbmf.io.text.lines import DelimitedText, check_delimiter, check_encoding, utf8_stream
 from elbmf.io.text.numerals import check_marks
 
 __all__ = ["ID", "SIDES", "SIDE_OPTIONS", "SideTable", "names_beside", "read_side", "write_side"]
@@ -124,6 +124,7 @@ class SideTable:
         thousands: str = "auto",
         sheet: str | None = None,
     ) -> None:
+        check_delimiter(delimiter)
         check_encoding(encoding)
         check_marks(decimal, thousands)
         first_bytes(source, expected=expected)

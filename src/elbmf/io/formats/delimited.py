@@ -46,6 +46,7 @@ from elbmf.io.text.layout import (
 from elbmf.io.text.lines import (
     DelimitedText,
     cell_text,
+    check_delimiter,
     check_encoding,
     is_number,
     is_text,
@@ -249,8 +250,7 @@ def _check_options(options: dict[str, Any]) -> None:
     _check_choice("layout", options["layout"], (*_LAYOUTS, _AUTO))
     check_encoding(options["encoding"])
     check_marks(options["decimal"], options["thousands"])
-    if options["delimiter"] != _AUTO:
-        _check_delimiter(options["delimiter"])
+    check_delimiter(options["delimiter"])
 
 
 class WideReader:
@@ -507,7 +507,7 @@ def write_delimited(
     With the layout "pairs", there is one line ``row,column[,value]`` per entry that is not zero.
     """
     _check_choice("layout", layout, _LAYOUTS)
-    separator = preferred if delimiter == "auto" else _check_delimiter(delimiter)
+    separator = preferred if check_delimiter(delimiter) == "auto" else delimiter
     lines: Iterator[str] = (wide_lines if layout == "wide" else pair_lines)(table, separator)
     while chunk := "".join(islice(lines, 256)):
         stream.write(chunk.encode())
@@ -520,17 +520,6 @@ def _check_choice(option: str, value: object, choices: tuple[object, ...]) -> No
     ):
         allowed = ", ".join(map(repr, choices))
         raise InputError(f"{option} must be one of {allowed}, got {value!r}.")
-
-
-def _check_delimiter(delimiter: str) -> str:
-    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()) or (
-        delimiter.isalnum() or delimiter in '"\r\n+-.\0'
-    ):
-        raise InputError(
-            "delimiter must be 'auto' or one ASCII character that is no letter, digit, quote, "
-            f"sign or line end, got {delimiter!r}."
-        )
-    return delimiter
 
 
 _HELP = {

@@ -21,6 +21,7 @@ __all__ = [
     "CellError",
     "DelimitedText",
     "cell_text",
+    "check_delimiter",
     "check_encoding",
     "decoded",
     "finite_number",
@@ -335,6 +336,20 @@ def utf8_stream(stream: Any, path: Path, encoding: str) -> tuple[Any, str]:
 
 def _contains_ascii(encoding: str) -> bool:
     return "0,\n".encode(encoding) == b"0,\n"
+
+
+def check_delimiter(delimiter: str) -> str:
+    """Return the delimiter if it is one that lines can be cut at, or "auto"."""
+    if delimiter == "auto":
+        return delimiter
+    if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter.isascii()) or (
+        delimiter.isalnum() or delimiter in '"\r\n+-.\0'
+    ):
+        raise InputError(
+            "delimiter must be 'auto' or one ASCII character that is no letter, digit, quote, "
+            f"sign or line end, got {delimiter!r}."
+        )
+    return delimiter
 
 
 def check_encoding(encoding: str) -> str:
