@@ -7,6 +7,7 @@ reached the disk before it is moved: a loss of power leaves the old or the new, 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -22,6 +23,7 @@ __all__ = [
     "atomic_file",
     "move_into_place",
     "named_if_full",
+    "only_remains",
     "part_of",
     "remove_unfinished",
     "replace_folder",
@@ -35,6 +37,10 @@ __all__ = [
 ]
 
 _UNFINISHED: set[Path] = set()
+
+# Names that nothing has but what is being written, see `temporary_sibling`, `part_of` and
+# `temporary_folder`.
+_REMAINS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp|.+\.part|\.elbmf-[0-9a-f]{16}")
 
 
 @contextmanager
@@ -64,6 +70,16 @@ def _remove(path: Path) -> None:
         pass
     except OSError:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def only_remains(folder: Path) -> bool:
+    """Tell whether a folder has nothing in it but what killed processes have left."""
+    return all(
+        only_remains(path)
+        if path.is_dir() and not path.is_symlink() and not _REMAINS.fullmatch(path.name)
+        else _REMAINS.fullmatch(path.name)
+        for path in folder.iterdir()
+    )
 
 
 @contextmanager
