@@ -420,8 +420,11 @@ def same_bits(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
         return without(json.loads(content))
 
     def told(found: dict[str, bytes]) -> dict[str, object]:
-        kept = {n: c for n, c in found.items() if not any(part in KEPT for part in Path(n).parts)}
-        kept = {n: c for n, c in kept.items() if not n.endswith((".tmp", ".part"))}
+        kept = {
+            name: content
+            for name, content in found.items()
+            if not any(p in KEPT or p.endswith((".tmp", ".part")) for p in Path(name).parts)
+        }
         # Pictures and pages say when and in which version they were made.
         return {n: bare(n, c) for n, c in kept.items() if not n.endswith((".png", ".html"))}
 
