@@ -149,6 +149,14 @@ def test_other_errors_of_callbacks_are_told_as_always(monkeypatch: pytest.Monkey
     assert main(["--version"]) == 0
 
 
+def test_what_a_killed_command_left_is_not_in_the_way(elbmf: Any) -> None:
+    remains = [Path("out", f".elbmf-{'0f' * 8}"), Path("out", f".model.json.{'0f' * 6}.tmp")]
+    for each in remains:
+        each.mkdir(parents=True)
+    assert elbmf("fit", "tiles.csv", "-k", 2, "--seed", 0, "-o", "out").code == 0
+    elbmf("fit", "tiles.csv", "-k", 2, "-o", "out").assert_error("is not empty")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 1), (signal.SIGINT, 2)])
 def test_a_comparison_leaves_no_folder(

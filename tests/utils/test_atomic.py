@@ -12,6 +12,7 @@ import pytest
 from elbmf.errors import DiskFullError
 from elbmf.utils.atomic import (
     atomic_file,
+    only_remains,
     part_of,
     remove_unfinished,
     replace_folder,
@@ -217,6 +218,19 @@ def test_a_temporary_folder_goes_with_what_is_in_it(tmp_path):
     try_writing(tmp_path)
     with pytest.raises(OSError, match="No such file"):
         try_writing(tmp_path / "none")
+
+
+def test_what_killed_processes_leave_is_known(tmp_path):
+    assert only_remains(tmp_path)
+    (tmp_path / "steps").mkdir()
+    (tmp_path / "steps" / "note.json.part").touch()
+    (tmp_path / f".a.png.{'0f' * 6}.tmp").touch()
+    (tmp_path / f".elbmf-{'0f' * 8}").mkdir()
+    assert only_remains(tmp_path)
+    for name in ("thesis.txt", ".hidden", "a.tmp", "steps/note.json"):
+        (tmp_path / name).touch()
+        assert not only_remains(tmp_path)
+        (tmp_path / name).unlink()
 
 
 def test_what_is_unfinished_can_be_removed_at_once(tmp_path):

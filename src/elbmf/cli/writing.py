@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elbmf.errors import InputError
 from elbmf.io import MODEL_FILES, Format, SavedModel, format_of, is_matrix_folder, save_model
 from elbmf.io.records import check_records_format
-from elbmf.utils.atomic import try_writing
+from elbmf.utils.atomic import only_remains, try_writing
 
 if TYPE_CHECKING:
     from elbmf.search.margins import Margins
@@ -53,7 +53,7 @@ def check_folder(
     try:
         if folder.is_dir():
             try_writing(folder)
-            if not any(folder.iterdir()):
+            if only_remains(folder):
                 return
             if not overwrite:
                 raise InputError(

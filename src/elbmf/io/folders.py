@@ -10,6 +10,7 @@ from elbmf.errors import InputError, Setting
 from elbmf.io.files import writing
 from elbmf.utils.atomic import (
     move_into_place,
+    only_remains,
     replace_folder,
     sync_files,
     temporary_sibling,
@@ -36,7 +37,7 @@ def filling(
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: is a file, expected the name of a folder for the {what}.")
     with writing(target):
-        occupied = target.is_dir() and any(target.iterdir())
+        occupied = target.is_dir() and not only_remains(target)
     if occupied and not overwrite:
         raise InputError(
             f"{target}: the folder exists and is not empty. Choose another name, or pass ",

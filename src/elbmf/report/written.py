@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
-from elbmf.errors import InputError
+from elbmf.errors import InputError, visible
 from elbmf.utils.text import size_text
 
 __all__ = ["WrittenReport"]
@@ -63,7 +63,7 @@ class WrittenReport(os.PathLike[str]):
             )
 
     def _repr_html_(self) -> str:
-        name = escape(str(self.path))
+        name = escape(visible(str(self.path)))
         try:
             size = self.path.stat().st_size
             page = self.path.read_text(encoding="utf-8") if size <= _MOST_SHOWN_BYTES else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ __all__ = [
     "atomic_file",
     "move_into_place",
     "named_if_full",
+    "only_remains",
     "own_part_of",
     "part_of",
     "remove_unfinished",
@@ -37,6 +39,10 @@ __all__ = [
 ]
 
 _UNFINISHED: set[Path] = set()
+
+# Names that nothing has but what is being written, see `temporary_sibling`, `part_of` and
+# `temporary_folder`.
+_REMAINS = re.compile(r"\..+\.[0-9a-f]{12}\.tmp|.+\.part|\.elbmf-[0-9a-f]{16}")
 
 
 @contextmanager
@@ -66,6 +72,16 @@ def _remove(path: Path) -> None:
         pass
     except OSError:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def only_remains(folder: Path) -> bool:
+    """Tell whether a folder has nothing in it but what killed processes have left."""
+    return all(
+        only_remains(path)
+        if path.is_dir() and not path.is_symlink() and not _REMAINS.fullmatch(path.name)
+        else _REMAINS.fullmatch(path.name)
+        for path in folder.iterdir()
+    )
 
 
 @contextmanager

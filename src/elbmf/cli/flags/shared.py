@@ -303,16 +303,16 @@ def add_saving(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-o", "--output", metavar="DIR", required=True, help="folder to save in")
     add_report(parser)
     group.add_argument("--tsv", action="store_true", help="also save tables for reading")
-    add_escape_formulas(group, "in these tables")
+    rare(add_escape_formulas(group, "in these tables"))
     group.add_argument("--json", action="store_true", help="print one JSON object, no tables")
     group.add_argument("--overwrite", action="store_true", help="replace a result in the folder")
 
 
 def add_escape_formulas(
     parser: "argparse.ArgumentParser | argparse._ArgumentGroup", where: str = "in csv and tsv"
-) -> None:
+) -> argparse.Action:
     """Add the flag of what is for spreadsheets."""
-    parser.add_argument(
+    return parser.add_argument(
         "--escape-formulas",
         action="store_true",
         help=f"{where}, put a single quote before names that a spreadsheet would take for a "
