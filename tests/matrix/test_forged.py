@@ -207,6 +207,18 @@ def test_forgeries_are_told_or_are_no_such(forged, seed):
         np.testing.assert_array_equal(np.diff(starts[0]), same.sum(axis=1))
 
 
+@pytest.mark.parametrize("name", ["rows.ones.npy", "matrix.json", "rows.names.json"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_told_and_not_waited_for(forged, name, make):
+    def change(folder):
+        (folder / name).unlink(missing_ok=True)
+        make(folder / name)
+
+    folder = forged(change)
+    with pytest.raises(FileFormatError, match=rf"{name}: is no file"):
+        DiskMatrix(folder).names(0)
+
+
 def test_files_that_change_while_they_are_in_use_are_told(forged):
     folder = forged(lambda path: None)
     A = DiskMatrix(folder)
