@@ -249,6 +249,16 @@ def test_folders_that_go_before_they_are_looked_at_are_told(forged, change):
         A.verify()
 
 
+def test_where_lines_start_is_known_without_the_ones(forged):
+    A = DiskMatrix(forged(with_array("rows.ones", entry(3, 200))))
+    np.testing.assert_array_equal(np.diff(A.starts(0)), VALUES.sum(axis=1))
+    with pytest.raises(FileFormatError):
+        A.lines(0)
+    A = DiskMatrix(forged(with_array("rows.starts", entry(3, 200))))
+    with pytest.raises(FileFormatError):
+        A.starts(0)
+
+
 def test_what_this_process_wrote_is_not_looked_at_again(tmp_path, monkeypatch):
     A = store(BooleanMatrix.from_array(VALUES), tmp_path / "A")
     monkeypatch.setattr(DiskMatrix, "look", None)
