@@ -4,7 +4,9 @@ Tests run in several processes at once, and each of them that comes upon a kerne
 yet would compile it.
 """
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from elbmf import ELBMF, MinimalCover, RankSearch
 from elbmf.datasets import make_tiles, shuffled
 from elbmf.estimators import METHODS
 from elbmf.estimators import method as method_of
+from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.matrix.on_disk import DiskMatrix, store
 from entrants import quickly
 
 GENERATOR = np.random.default_rng(0)
@@ -31,6 +35,8 @@ def main():
     model(3, random_state=0).fit(A, sample_weight=np.arange(1, 41))
     MinimalCover(effort=0.1, random_state=0).fit(A)
     RankSearch(model(random_state=0), 3, holdout=0.1).fit(A)
+    with tempfile.TemporaryDirectory() as folder:
+        DiskMatrix(store(BooleanMatrix.from_array(WITH_GAPS), Path(folder) / "A").path).look()
     shuffled(make_tiles(A.shape, 3, height=(5, 10), random_state=0).A, 0)
 
 

@@ -80,7 +80,7 @@ def test_roles_are_kept_from_whatever_form_they_have(folder, capsys):
     ]
     (folder / "bad.json").write_text('{"components": 3}')
     assert main([*cover, "-o", "again", "--keep", "bad.json"]) == 2
-    assert "bad.json: is not what elbmf export writes" in capsys.readouterr().err
+    assert "bad.json: components must be a list, found 3" in capsys.readouterr().err
 
 
 def test_kept_roles_count_among_those_that_it_takes(folder, capsys):

@@ -38,7 +38,7 @@ def naive(starts, line, first, entries, length):
     length=st.integers(0, 9),
     dtype=st.sampled_from([np.int32, np.int64]),
 )
-@examples(300)
+@examples(150)
 def test_whatever_starts_and_entries_are_the_first_wrong_line_is_found(
     starts, line, first, entries, length, dtype
 ):

@@ -207,6 +207,18 @@ def test_forgeries_are_told_or_are_no_such(forged, seed):
         np.testing.assert_array_equal(np.diff(starts[0]), same.sum(axis=1))
 
 
+@pytest.mark.parametrize("name", ["rows.ones.npy", "matrix.json", "rows.names.json"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_told_and_not_waited_for(forged, name, make):
+    def change(folder):
+        (folder / name).unlink(missing_ok=True)
+        make(folder / name)
+
+    folder = forged(change)
+    with pytest.raises(FileFormatError, match=rf"{name}: is no file"):
+        DiskMatrix(folder).names(0)
+
+
 def test_files_that_change_while_they_are_in_use_are_told(forged):
     folder = forged(lambda path: None)
     A = DiskMatrix(folder)
@@ -235,6 +247,16 @@ def test_folders_that_go_before_they_are_looked_at_are_told(forged, change):
     change(folder)
     with pytest.raises(FileFormatError, match=r"has been removed, replaced or written to since"):
         A.verify()
+
+
+def test_where_lines_start_is_known_without_the_ones(forged):
+    A = DiskMatrix(forged(with_array("rows.ones", entry(3, 200))))
+    np.testing.assert_array_equal(np.diff(A.starts(0)), VALUES.sum(axis=1))
+    with pytest.raises(FileFormatError):
+        A.lines(0)
+    A = DiskMatrix(forged(with_array("rows.starts", entry(3, 200))))
+    with pytest.raises(FileFormatError):
+        A.starts(0)
 
 
 def test_what_this_process_wrote_is_not_looked_at_again(tmp_path, monkeypatch):

@@ -27,12 +27,14 @@ def test_forged_steps_are_there_or_not(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[" * 3000, "1" * 5000, '"\\ud800"', "\x80"])
-@pytest.mark.parametrize("name", ["search.json", "seed.json"])
-def test_notes_that_are_none_are_told(tmp_path, text, name):
+def test_notes_that_are_none_are_told(tmp_path, text):
     StepFolder(tmp_path, {"data": "x"}).remember_seed(7)
-    (tmp_path / name).write_text(text)
-    with pytest.raises(FileFormatError, match=rf"{name}: .*Choose another folder"):
+    (tmp_path / "seed.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"seed\.json: .*Choose another folder"):
         StepFolder(tmp_path, {"data": "x"}).remember_seed(7)
+    (tmp_path / "search.json").write_text(text)
+    with pytest.raises(OtherSearchError, match=r"\(other data\)"):
+        StepFolder(tmp_path, {"data": "x"})
 
 
 @pytest.mark.parametrize("seed", [None, "7", 7.5, -1, True, [7]])

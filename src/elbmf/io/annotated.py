@@ -8,12 +8,14 @@ of each observation, ``varm[KEY]`` those of each variable, and ``uns[KEY]`` all 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from elbmf.errors import InputError
+from elbmf.errors import FileFormatError, InputError
 from elbmf.io.entries import row_slices
 from elbmf.io.formats.matrix_folder import FolderTable
 from elbmf.io.matching import check_same_lines
@@ -21,6 +23,7 @@ from elbmf.io.model import SavedModel
 from elbmf.io.model_info import ModelInfo
 from elbmf.io.plain import plain
 from elbmf.io.table import CsrBuilder, LabelledMatrix, NamedValues, is_annotated, names_of
+from elbmf.utils.notes import parse_json
 
 __all__ = [
     "KEY",
@@ -214,9 +217,14 @@ def model_in(adata: Any, key: str = KEY) -> SavedModel:
         )
     factors = adata.obsm[f"X_{key}"], np.asarray(adata.varm[key]).T
     U, V = (sparse.csr_array(np.asarray(each) != 0) for each in factors)
-    history = {
+    history: dict[str, Sequence[float | None]] = {
         name: [each if np.isfinite(each) else None for each in np.asarray(values).tolist()]
         for name, values in noted.get("history", {}).items()
     }
-    info = ModelInfo.from_json({**json.loads(str(noted["model"])), "history": history})
+    place = f"The AnnData, {key}"
+    known = parse_json(str(noted["model"]), place, "Factorize it again.")
+    try:
+        info = replace(ModelInfo.from_json(known), history=history)
+    except InputError as error:
+        raise FileFormatError(f"{place}: {error}. Factorize it again.") from None
     return SavedModel(U, V, *names_of(adata), info)

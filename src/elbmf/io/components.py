@@ -6,23 +6,24 @@ each component and a column for each column, or pairs of a component and a colum
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from elbmf.errors import FileFormatError, InputError
+from elbmf.errors import InputError
 from elbmf.io.export import EXPORT_FILES
-from elbmf.io.files import reading, reason
+from elbmf.io.files import reading
 from elbmf.io.formats import format_of
 from elbmf.io.formats.delimited import CSV, TSV, holds_pairs
 from elbmf.io.formats.excel import EXCEL
 from elbmf.io.model import load_model
 from elbmf.io.read_write import read
 from elbmf.io.table import LabelledMatrix
+from elbmf.utils.notes import Notes, read_note
 
 __all__ = ["read_components"]
 
@@ -51,19 +52,28 @@ def read_components(path: Path) -> LabelledMatrix:
     return read(path, layout="auto") if chosen is EXCEL else read(path)
 
 
+@dataclass
+class _ComponentNote(Notes):
+    """A component, as `export_result` writes it as JSON."""
+
+    component: int | str
+    columns: Sequence[str | float]
+    name: str | float | None = None
+
+
+@dataclass
+class _ExportedNote(Notes):
+    """What is used of a result, as `export_result` writes it as JSON."""
+
+    components: Sequence[_ComponentNote]
+
+
 def _of_json(path: Path) -> LabelledMatrix:
     """Read what `export_result` writes as JSON."""
     with reading(path):
-        text = path.read_text(encoding="utf-8")
-    try:
-        found: list[Any] = json.loads(text)["components"]
-        names = [str(each.get("name", each["component"])) for each in found]
-        sets = [list(map(str, each["columns"])) for each in found]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FileFormatError(
-            f"{path}: is not what elbmf export writes as JSON: {reason(error)}. It has "
-            '"components", each of which has a "component" and "columns".'
-        ) from error
+        found = read_note(_ExportedNote, path, "Write it with elbmf export.").components
+    names = [str(each.component if each.name is None else each.name) for each in found]
+    sets = [list(map(str, each.columns)) for each in found]
     columns = {name: at for at, name in enumerate(dict.fromkeys(chain(*sets)))}
     V = np.zeros((len(found), len(columns)), np.bool_)
     for l, own in enumerate(sets):

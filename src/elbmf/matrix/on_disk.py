@@ -455,8 +455,10 @@ def _names_path(folder: Path, side: int) -> Path:
 
 def _read_names(folder: Path, side: int) -> Iterator[str] | None:
     path = _names_path(folder, side)
-    if path.exists():
+    if path.is_file():
         return _names_in(path)
+    if path.exists():
+        raise FileFormatError(f"{path}: is no file. {_REMEDY}")
     if not folder.exists():
         raise FileFormatError(f"{folder}: is not there any more. Start again with what is.")
     return None

@@ -54,9 +54,11 @@ class StepFolder(MutableMapping[PathStep, Factors | None]):
         if not path.exists():
             _write(path, text.encode())
             return
-        before = load_json(path, _REMEDY)
+        try:
+            before = load_json(path, _REMEDY)
+        except FileFormatError:  # not a note of a search, or damaged
+            before = {}
         if before != json.loads(text):
-            # What is no object is no note of a search.
             before = before if isinstance(before, dict) else {}
             raise OtherSearchError(self._folder, differing(before, json.loads(text)))
 

@@ -81,7 +81,7 @@ def _code(info: ModelInfo) -> str | None:
     known = method(info.method)
     try:
         parameters = parameters_from_flags(known, info.parameters)
-    except InputError:
+    except (InputError, TypeError, ValueError):
         return None
     imports, arguments = [f"from elbmf import {known.__name__}"], []
     for name, parameter in inspect.signature(known).parameters.items():
@@ -94,7 +94,7 @@ def _code(info: ModelInfo) -> str | None:
         elif isinstance(value, Schedule | Regularizer):
             shown = repr(value)
             imports.append(f"from {type(value).__module__} import {type(value).__name__}")
-        elif name in ("schedule", "regularizer") and value not in REGULARIZERS:
+        elif name in ("schedule", "regularizer") and value not in [*REGULARIZERS]:
             return None  # one of the user's own
         elif _is_plain(value):
             shown = repr(value)

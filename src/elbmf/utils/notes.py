@@ -40,6 +40,7 @@ __all__ = [
     "Notes",
     "Within",
     "load_json",
+    "parse_json",
     "read_note",
 ]
 
@@ -167,25 +168,30 @@ def load_json(path: Path, remedy: str) -> Any:
         raise FileFormatError(f"{path}: is missing. {remedy}") from None
     if not is_file:  # To open a pipe would take for ever.
         raise FileFormatError(f"{path}: is no file. {remedy}")
+    return parse_json(path.read_bytes(), f"{path}", remedy)
+
+
+def parse_json(content: str | bytes, place: str, remedy: str) -> Any:
+    """Return what is in a JSON text, or raise a FileFormatError as `load_json` does."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = content if isinstance(content, str) else content.decode()
         value = json.loads(text)
         deep = _is_deep(value)
         if not deep and "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise FileFormatError(f"{path}: has halves of characters in its text. {remedy}") from None
+        raise FileFormatError(f"{place}: has halves of characters in its text. {remedy}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise FileFormatError(
-            f"{path}: not valid JSON, or cut off: {_reason(error)}. {remedy}"
+            f"{place}: not valid JSON, or cut off: {_reason(error)}. {remedy}"
         ) from None
     except ValueError:
         # That is what Python says of whole numbers of thousands of digits.
-        raise FileFormatError(f"{path}: has a number that is too long. {remedy}") from None
+        raise FileFormatError(f"{place}: has a number that is too long. {remedy}") from None
     except RecursionError:
         deep = True
     if deep:
-        raise FileFormatError(f"{path}: lists or objects in it are nested too deeply. {remedy}")
+        raise FileFormatError(f"{place}: lists or objects in it are nested too deeply. {remedy}")
     return value
 
 
