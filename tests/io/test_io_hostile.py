@@ -102,7 +102,7 @@ def test_lines_without_end(tmp_path, monkeypatch, text):
 
 def test_sizes_that_a_file_backs(tmp_path, monkeypatch):
     """Few entries in many rows and columns are fine in a file of some size, and so are names."""
-    monkeypatch.setattr(entries, "_TOLD", (100, 2))
+    monkeypatch.setattr(entries, "_TOLD", (100, 1))
     shape = (3, 2000)
     path = tmp_path / "a.npz"
     sparse.save_npz(path, sparse.random_array(shape, density=0.2, rng=0))
