@@ -6,6 +6,7 @@ Reading and converting to a matrix folder have to say the same.
 import gzip
 import re
 import struct
+import sys
 import zipfile
 
 import numpy as np
@@ -15,7 +16,7 @@ from mutations import damages, disagreement, good_files
 from scipy import sparse
 
 from elbmf.errors import FileFormatError
-from elbmf.io import LabelledMatrix, entries, files, read, to_folder, write
+from elbmf.io import LabelledMatrix, apart, entries, files, read, to_folder, write
 from elbmf.io.formats.h5ad import read_obs
 
 EYE = np.eye(3, dtype=np.int8)
@@ -102,7 +103,7 @@ def test_lines_without_end(tmp_path, monkeypatch, text):
 
 def test_sizes_that_a_file_backs(tmp_path, monkeypatch):
     """Few entries in many rows and columns are fine in a file of some size, and so are names."""
-    monkeypatch.setattr(entries, "_TOLD", (100, 2))
+    monkeypatch.setattr(entries, "_TOLD", (100, 1))
     shape = (3, 2000)
     path = tmp_path / "a.npz"
     sparse.save_npz(path, sparse.random_array(shape, density=0.2, rng=0))
@@ -383,6 +384,20 @@ def test_h5ad_of_cells_that_are_nowhere(h5py, cells):
         del file["X"]
         file.create_dataset("X", (10**6, 10**6), "i1", chunks=(1000, 1000))
     refused(cells, "announces 1000000000000 bytes of entries")
+
+
+@pytest.mark.formats
+@pytest.mark.skipif(sys.platform != "linux", reason="no fork here")
+def test_h5ad_that_has_no_end(h5py, cells, monkeypatch):
+    """HDF5 goes round and round in a heap of text whose lengths are wrong."""
+    with h5py.File(cells, "a") as file:
+        file["obs/_index"] = [f"row{i}" for i in range(3)]
+        file["var/_index"] = ["a", "b", "c"]
+    content = cells.read_bytes()
+    length = content.index(b"row0") - 8
+    cells.write_bytes(content[:length] + b"\0" + content[length:])
+    monkeypatch.setattr(apart, "_SECONDS", 0)
+    refused(cells, "not a valid h5ad file")
 
 
 @pytest.mark.formats

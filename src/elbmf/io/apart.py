@@ -36,8 +36,8 @@ T = TypeVar("T")
 
 # Seconds of computing between two signs of life, and more for each byte of the file: what takes
 # longer, while a few thousand entries are read, does not end. Waiting for a disk does not count.
-_SECONDS = 5
-_SECONDS_PER_BYTE = 1e-7
+_SECONDS = 2
+_SECONDS_PER_BYTE = 5e-7
 
 # Memory that reading may take, at least and for each byte.
 _MEMORY = 2 << 30

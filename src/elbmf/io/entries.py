@@ -43,12 +43,12 @@ CELLS_AT_ONCE = 4_000_000
 """Cells of a dense block of rows, about."""
 
 _MOST_LINES = 1 << 32
-# What may be announced in any file, and how much for each byte of it. Where nothing but the header
-# tells of a row or column, it takes 8 bytes of a matrix folder all the same: so a folder has not
-# more than some 16 bytes for each of the file. A million entries in random places, some 4 MB of
-# npz, may lie in 8 million columns. Lines that the file has something of, such as where they
-# start, may be so much alike that a compressed file has many to a byte.
-_TOLD = 1 << 20, 2
+# What may be announced in any file, and how much for each byte of it. A row or column of which
+# nothing but the header tells takes 8 bytes of a matrix folder all the same: so a header makes at
+# most 8 MB, or 32 bytes for each of the file, on either side. A million entries in random places
+# are some 4 MB of npz, which may lie in 16 million columns. Lines that the file has something of,
+# such as where they start, may be so much alike that a compressed file has many to a byte.
+_TOLD = 1 << 20, 4
 _BACKED = 1 << 24, 16
 # Nothing that zlib compressed is more than so many times as long.
 _DATA = 1 << 28, 1032

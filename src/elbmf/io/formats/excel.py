@@ -36,7 +36,7 @@ LINE_END = "\x01"
 """What stands for a line end within a cell."""
 _LETTERS = 26
 # A workbook is read at once, and the XML in it is long.
-_PATIENCE = 20
+_PATIENCE = 5
 
 
 def stream_excel(

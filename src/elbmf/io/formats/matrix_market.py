@@ -32,7 +32,6 @@ _FIELDS = ("pattern", "integer", "unsigned-integer", "real", "double")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _WORDS = (_OBJECTS, _FORMS, _FIELDS, _SYMMETRIES)
 
-
 # No remark has more bytes, and a size that is not absurd no more digits.
 _LONGEST, _MOST_DIGITS = 1 << 20, 30
 _EXACT_WHOLE = 2.0**53
@@ -115,9 +114,9 @@ def _head(path: Path, stream: IO[bytes]) -> _Head:
     if len(sizes) != 2 + coordinates or not all(
         each.isdigit() and len(each) <= _MOST_DIGITS for each in sizes
     ):
-        entries = " and entries" if coordinates else ""
+        sizes_of = "rows, columns and entries" if coordinates else "rows and columns"
         raise FileFormatError(
-            f"{path}, line {line}: expected the numbers of rows, columns{entries}, found "
+            f"{path}, line {line}: expected the numbers of {sizes_of}, found "
             f"{shown(text.strip())}. {_ADVICE}"
         )
     n, m, *entries_said = map(int, sizes)
