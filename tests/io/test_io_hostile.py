@@ -12,12 +12,12 @@ import zipfile
 import numpy as np
 import pytest
 from io_helpers import dense
-from mutations import damages, disagreement, good_files
 from scipy import sparse
 
 from elbmf.errors import FileFormatError
 from elbmf.io import LabelledMatrix, apart, entries, files, read, to_folder, write
 from elbmf.io.formats.h5ad import read_obs
+from mutations import damages, disagreement, good_files
 
 EYE = np.eye(3, dtype=np.int8)
 HEAD = b"%%MatrixMarket matrix coordinate pattern general\n"

@@ -334,3 +334,20 @@ def test_loading_inconsistent_factors(tmp_path, model, changes):
     (tmp_path / "m" / "model.json").write_text(json.dumps(description))
     with pytest.raises(FileFormatError, match=r"factors\.npz"):
         load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_what_a_killed_process_left_is_removed(tmp_path, exists):
+    model = SavedModel(np.eye(3, 2), np.eye(2, 4))
+    if exists:
+        save_model(tmp_path / "model", model)
+    place = tmp_path / "model" / "model.json" if exists else tmp_path / "model"
+    left = [place.with_name(f".{place.name}.{number:012x}.part") for number in (1, 2)]
+    for folder in left:
+        folder.mkdir()
+        (folder / "factors.npz").write_text("half")
+    os.utime(left[0], (0, 0))
+    save_model(tmp_path / "model", model, overwrite=True)
+    # The other one is young: somebody may be about to write to it.
+    assert [folder.exists() for folder in left] == [False, True]
+    assert load_model(tmp_path / "model").shape == (3, 2, 4)

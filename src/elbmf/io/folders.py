@@ -13,9 +13,8 @@ from elbmf.utils.atomic import (
     only_remains,
     replace_folder,
     sync_files,
-    temporary_sibling,
-    unfinished,
 )
+from elbmf.utils.leftovers import OwnFolder
 from elbmf.utils.signals import undisturbed
 
 __all__ = ["filling"]
@@ -46,15 +45,14 @@ def filling(
         )
     # A folder that exists stays: it may be the one we are in, or a mounted one.
     exists = target.is_dir()
-    temporary = temporary_sibling(target / names[-1] if exists else target.absolute())
-    with writing(target), unfinished(temporary):
-        temporary.mkdir()
+    place = target.absolute()
+    with writing(target), OwnFolder(place / names[-1] if exists else place) as temporary:
         yield temporary
         sync_files(temporary)
         if exists:
             _replace_files(temporary, target, names)
         else:
-            replace_folder(temporary, target.absolute())
+            replace_folder(temporary, place)
 
 
 def _replace_files(source: Path, target: Path, names: Sequence[str]) -> None:

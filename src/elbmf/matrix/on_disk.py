@@ -77,7 +77,9 @@ class FolderWriter:
         self.path = Path(path)
         self._overwrite = overwrite
         self._require_free()
-        self._own = OwnFolder(Path(os.path.abspath(self.path)))
+        place = Path(os.path.abspath(self.path))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        self._own = OwnFolder(place)
         self.part = self._own.path
         self._note: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "arrays": {}}
         self._open: dict[str, ArrayWriter] = {}

@@ -40,8 +40,14 @@ class OwnFolder:
         self.path = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
         self._kept = ExitStack()
         self._kept.enter_context(unfinished(self.path))
-        self.path.mkdir(parents=True)
+        self.path.mkdir()
         self._claim = _claimed(self.path)
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
 
     def release(self) -> None:
         """Remove it, unless it was moved to its place."""
