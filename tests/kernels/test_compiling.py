@@ -202,7 +202,8 @@ def test_kernels_run_where_keeping_them_fails(imported, tmp_path, caplog):
     kept.unlink()
     kept.mkdir()
     assert imported()(21) == 42
-    assert [each.levelname for each in caplog.records] == ["WARNING"]
+    # How long compiling takes may be told, too.
+    assert sum(each.levelname == "WARNING" for each in caplog.records) == 1
 
 
 def test_kernels_are_kept_where_numba_has_changed_how_it_does_that(imported, tmp_path, monkeypatch):
