@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elbmf.cli.interrupt import Interrupt
 from elbmf.cli.progress import ProgressLine
 from elbmf.io import load_model
 from terminals import Terminal
@@ -164,3 +165,18 @@ def test_pipes_without_a_suffix_are_transactions(elbmf, tmp_path):
 def test_a_stream_is_not_for_a_cluster(elbmf):
     flags = ("--stream", "-k", 2, "-o", "out", "--scheduler", "tcp://127.0.0.1:1")
     elbmf("fit", "tiles.csv", *flags).assert_error("--stream", "--scheduler", "Leave one")
+
+
+def test_a_stream_that_is_ended_before_its_first_row_is_no_error(
+    elbmf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Requested(Interrupt):
+        def __enter__(self) -> Any:
+            self.requested = True
+            return super().__enter__()
+
+    monkeypatch.setattr("elbmf.cli.running.stream.Interrupt", Requested)
+    result = elbmf("fit", "tiles.csv", "--stream", "-k", 2, "-o", "model")
+    assert (result.code, result.out) == (130, "")
+    assert result.err.strip() == "elbmf: aborted"
+    assert not Path("model").exists()

@@ -64,10 +64,12 @@ def run(estimator: BooleanFactorizer, name: str, args: argparse.Namespace, conso
                 if not interrupt.requested:
                     learner.read(args, interrupt)
         except InputError as error:
-            if not learner.has_learned:
+            if not (learner.has_learned or interrupt.requested):
                 raise
             failure = error
         console.status("")
+        if interrupt.requested and not learner.has_learned:
+            raise KeyboardInterrupt  # There is nothing to save.
         if not learner.has_learned:
             raise InputError(f"{args.data}: there are no rows, so there is nothing to learn.")
         model = learner.saved_model(args.data, interrupted=interrupt.requested)
