@@ -1,12 +1,13 @@
 """Stability: planted tiles that return, noise that does not, and what it takes to tell.
 
 python benchmarks/stability.py [--draws 10] [--first-seed 0] [--runs 20]
-    [--only planted|ranks|members|cost] [--scattered]
+    [--only planted|ranks|members|cost] [--placed]
 
-Of tiles as `make_tiles` places them, one often has all rows or columns of another. Such a pair is
-as well described by what they share and what is left: no loss tells which it was. ``apart`` says
-of a draw that there is no such pair. ``--scattered`` draws the rows and columns of each tile at
-random, and flips cells. The consensus is compared with the tiles one by one, and by the loss.
+The rows and columns of each tile are drawn at random, and cells are flipped. ``--placed`` takes
+tiles as `make_tiles` places them instead. Of these, one often has all rows or columns of another.
+Such a pair is as well described by what they share and what is left: no loss tells which it was.
+``apart`` says of a draw that there is no such pair. The consensus is compared with the tiles one
+by one, and by the loss.
 """
 
 import argparse
@@ -154,14 +155,15 @@ if __name__ == "__main__":
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--only", choices=("planted", "ranks", "members", "cost"))
-    parser.add_argument("--scattered", action="store_true")
+    parser.add_argument("--placed", action="store_true")
     given = parser.parse_args()
+    scattered = not given.placed
     draws = range(given.first_seed, given.first_seed + given.draws)
     if given.only in (None, "cost"):
-        cost(given.runs, given.scattered)
+        cost(given.runs, scattered)
     if given.only in (None, "planted"):
-        planted(draws, given.runs, given.scattered)
+        planted(draws, given.runs, scattered)
     if given.only in (None, "ranks"):
-        ranks(draws, given.runs, given.scattered)
+        ranks(draws, given.runs, scattered)
     if given.only in (None, "members"):
-        members(draws, given.runs, given.scattered)
+        members(draws, given.runs, scattered)
