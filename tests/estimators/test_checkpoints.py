@@ -33,8 +33,9 @@ from elbmf.relaxation.engines import open_engine
 from elbmf.relaxation.half_step import Iterate
 from elbmf.relaxation.regularizers import ELB
 from elbmf.relaxation.schedules import Annealed, Printed
+from elbmf.search.evolution import Search
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Population, Search
+from elbmf.search.population import Population
 from elbmf.search.portfolio import Portfolio
 from epochs import ipalm
 from strategies import boolean_arrays, examples, masked_arrays

@@ -14,8 +14,9 @@ from elbmf import ELBMF
 from elbmf.boolean.coverage import Weights
 from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.evolution import Search
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Population, Search
+from elbmf.search.population import Population
 from elbmf.search.short_relaxation import relax
 from elbmf.utils.alarm import Alarm
 from elbmf.utils.tuning import TUNING

@@ -13,8 +13,8 @@ from elbmf import ELBMF, Asso
 from elbmf.boolean.coverage import Weights
 from elbmf.datasets import make_tiles
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.evolution import Search
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Search
 from elbmf.search.portfolio import Pace
 from elbmf.search.short_relaxation import epoch_work
 from elbmf.search.starts import STARTS, Circumstances

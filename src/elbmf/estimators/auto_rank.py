@@ -26,8 +26,8 @@ from elbmf.ranks.path import (
     Stepper,
 )
 from elbmf.ranks.step_folder import StepFolder, remove_steps
+from elbmf.search.evolution import Search
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Search
 from elbmf.utils.tuning import TUNING
 
 if TYPE_CHECKING:

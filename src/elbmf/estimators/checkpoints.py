@@ -169,7 +169,9 @@ class CheckpointFolder:
         found = {}
         for name, noted in note.arrays.items():
             if not _ARRAY.fullmatch(name):
-                raise FileFormatError(f"{self.folder}: {name!r:.40} is no array of a checkpoint.")
+                raise FileFormatError(
+                    f"{self.folder}: {name!r:.40} is not the name of an array of a checkpoint."
+                )
             stored = StoredArray.open(self._path(number, name), noted, _REMEDY, _TYPES)
             for block in stored.blocks():
                 stored.verify(block)

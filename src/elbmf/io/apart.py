@@ -24,7 +24,7 @@ from typing import IO, Any, NoReturn, TypeVar
 import numpy as np
 
 from elbmf.errors import FileFormatError, InputError, Setting, parts_of
-from elbmf.io.entries import Ending, Entries
+from elbmf.io.entries import Blocks, Ending, Entries
 from elbmf.io.files import reading
 
 if sys.platform == "linux":
@@ -109,12 +109,9 @@ def done_apart(path: Path, kind: str, function: Callable[[], T], *, patience: fl
 
     stream = apart(path, kind, work(), patience=patience)
     with closing(stream):
-        while True:
-            try:
-                next(stream)
-            except StopIteration as end:
-                value: T = end.value
-                return value
+        for _ in (blocks := Blocks(stream)):
+            pass  # There is nothing but what it returns.
+    return blocks.ending
 
 
 def _waited(process: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from elbmf.io.entries import Ending, Entries, EntryStream, conflicting_pair
+from elbmf.io.entries import Blocks, Entries, EntryStream, conflicting_pair
 from elbmf.io.table import LabelledMatrix, compact
 
 __all__ = ["collected", "merged"]
@@ -32,12 +32,7 @@ def collected(path: Path, stream: EntryStream) -> LabelledMatrix:
     rows, columns, values = _Lines(), _Lines(), _Values()
     repeated = "never"
     with closing(stream):
-        while True:
-            try:
-                block = next(stream)
-            except StopIteration as end:
-                ending: Ending = end.value
-                break
+        for block in (blocks := Blocks(stream)):
             block = _without_zeros(block)
             values.append(block.values, block.rows.size)
             if block.rows.size:
@@ -45,6 +40,7 @@ def collected(path: Path, stream: EntryStream) -> LabelledMatrix:
                 rows.append(block.rows)
                 columns.append(block.columns)
             del block
+    ending = blocks.ending
     rows.move(ending.row_order)
     columns.move(ending.column_order)
     matrix = _csr(rows, columns, values, ending.shape)

@@ -26,6 +26,7 @@ from elbmf.errors import InputError
 from elbmf.io.chosen import Choice
 from elbmf.io.collected import merged
 from elbmf.io.entries import (
+    Blocks,
     Ending,
     Entries,
     EntryStream,
@@ -238,16 +239,12 @@ class _Conversion:
             del entries
 
     def _put_aside(self, stream: EntryStream, spill: Spill) -> Ending:
-        while True:
-            try:
-                block = next(stream)
-            except StopIteration as end:
-                ending: Ending = end.value
-                return ending
+        for block in (blocks := Blocks(stream)):
             if block.rows.size:
                 self._check_range(block)
                 self._repeated = block.repeated
                 spill.append(*self._keyed(block))
+        return blocks.ending
 
     def _check_range(self, block: Entries) -> None:
         last = max(int(block.rows.max()), int(block.columns.max()))

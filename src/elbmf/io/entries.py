@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from elbmf.io.table import LabelledMatrix, TableError, check_count, nonzero
 __all__ = [
     "CELLS_AT_ONCE",
     "ENTRIES_AT_ONCE",
+    "Blocks",
     "Ending",
     "Entries",
     "EntryStream",
@@ -35,6 +36,9 @@ __all__ = [
     "table_entries",
     "transposed",
 ]
+
+Y = TypeVar("Y")
+R = TypeVar("R")
 
 ENTRIES_AT_ONCE = 1 << 19
 """Entries that a block has at most, where a format can choose."""
@@ -196,6 +200,18 @@ EntryStream: TypeAlias = Generator[Entries, None, Ending]
 """Yields blocks of entries and returns the ending."""
 
 
+class Blocks(Generic[Y, R]):
+    """What a generator yields, to go through once; ``ending`` is then what it has returned."""
+
+    ending: R
+
+    def __init__(self, stream: Generator[Y, None, R]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Y]:
+        self.ending = yield from self._stream
+
+
 def row_slices(rows: int, columns: int) -> Iterator[slice]:
     """Cut the rows of a dense matrix into pieces of about `CELLS_AT_ONCE` cells."""
     step = max(1, CELLS_AT_ONCE // max(1, columns))
@@ -308,14 +324,11 @@ def table_entries(table: LabelledMatrix) -> EntryStream:
 
 def transposed(stream: EntryStream) -> EntryStream:
     """Stream a matrix with rows and columns exchanged."""
+    blocks = Blocks(stream)
     with closing(stream):
-        while True:
-            try:
-                block = next(stream)
-            except StopIteration as end:
-                ending: Ending = end.value
-                return ending.transposed()
+        for block in blocks:
             yield block.transposed()
+    return blocks.ending.transposed()
 
 
 def conflicting_pair(path: Path, row: str, column: str) -> FileFormatError:

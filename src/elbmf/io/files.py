@@ -224,7 +224,7 @@ def _line(stream: Any, before: int = 0) -> bytes:
     if len(line) + before >= _LONGEST_LINE:
         raise TableError(
             f"expected lines of text, found one of more than {_LONGEST_LINE} bytes, or a quote "
-            "that is closed nowhere near. Check the file, or write it as npz."
+            "that is not closed. Check the file, or write it as npz."
         )
     return line
 

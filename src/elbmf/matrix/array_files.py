@@ -9,7 +9,6 @@ import io
 import math
 import os
 import re
-import stat
 import struct
 import zipfile
 import zlib
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from elbmf.errors import FileFormatError, InputError
 from elbmf.matrix.paging import map_file
 from elbmf.utils.atomic import sync_file
-from elbmf.utils.notes import Count, Notes
+from elbmf.utils.notes import Count, Notes, require_file
 
 __all__ = [
     "BLOCK",
@@ -273,12 +272,7 @@ class StoredArray(NamedTuple):
                 f"{path}: expected {blocks} checksums in its note, found {len(noted.crc32)}. "
                 f"{remedy}"
             )
-        try:
-            is_file = stat.S_ISREG(path.stat().st_mode)
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileFormatError(f"{path}: is missing. {remedy}") from None
-        if not is_file:  # To open a pipe would take for ever.
-            raise FileFormatError(f"{path}: is no file. {remedy}")
+        require_file(path, remedy)
         try:
             with path.open("rb") as file:
                 stamp = Stamp.of(os.fstat(file.fileno()))

@@ -154,7 +154,7 @@ class FolderWriter:
         if isinstance(error, FileNotFoundError) and not was_there:
             raise InputError(
                 f"{self.path}: could not be written, for somebody has removed {self.part}, where "
-                "it was made. Start again."
+                "it was built. Start again."
             ) from error
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFullError(self.path.parent, f"{self.path.name}", error) from error

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from elbmf.boolean.coverage import Weights
 from elbmf.boolean.product import Bools, boolean_product, pack
 from elbmf.matrix.boolean_matrix import BooleanMatrix
+from elbmf.search.evolution import Search
 from elbmf.search.kernels.votes import count_votes
 from elbmf.search.local import LocalSearch, describe
-from elbmf.search.population import Search
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["Review", "RowSample", "Stream"]

@@ -20,9 +20,10 @@ from elbmf.boolean.packed import PackedFactors
 from elbmf.matrix.boolean_matrix import BooleanMatrix
 from elbmf.search.annealing import can_anneal, sweeps_of
 from elbmf.search.climber import Individual
+from elbmf.search.evolution import Search
 from elbmf.search.exact import solve_exactly
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Population, Search
+from elbmf.search.population import Population
 from elbmf.search.short_relaxation import epoch_work
 from elbmf.search.starts import STARTS, Circumstances, Start
 from elbmf.utils.progress import FitProgress

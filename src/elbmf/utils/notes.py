@@ -42,6 +42,7 @@ __all__ = [
     "load_json",
     "parse_json",
     "read_note",
+    "require_file",
 ]
 
 _OTHER = "other"
@@ -162,13 +163,18 @@ def load_json(path: Path, remedy: str) -> Any:
     FileFormatError
         If there is no such file, or it is no JSON, or lists are in lists without end.
     """
+    require_file(path, remedy)
+    return parse_json(path.read_bytes(), f"{path}", remedy)
+
+
+def require_file(path: Path, remedy: str) -> None:
+    """Raise a FileFormatError unless there is a file: opening a pipe would block."""
     try:
         is_file = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         raise FileFormatError(f"{path}: is missing. {remedy}") from None
-    if not is_file:  # To open a pipe would take for ever.
+    if not is_file:
         raise FileFormatError(f"{path}: is no file. {remedy}")
-    return parse_json(path.read_bytes(), f"{path}", remedy)
 
 
 def parse_json(content: str | bytes, place: str, remedy: str) -> Any:

@@ -118,7 +118,7 @@ class Tuning:
     # Density above which lines are kept packed, too: memory for speed. benchmarks/lowest.py
     packed_density: float = 1 / 64
 
-    # --- the population (search/population.py) ---
+    # --- the population (search/evolution.py) ---
 
     # Cells, or cells for each one, up to which it is kept what is covered, and cells up to which
     # there is memory for that. benchmarks/lowest.py

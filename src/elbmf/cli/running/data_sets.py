@@ -123,8 +123,8 @@ def prepare_one(
         unproved = [remote.name for remote in data_set.downloads if remote.checksum is None]
         if unproved:
             console.note(
-                f"{', '.join(unproved)}: the catalogue has no checksum to compare with. That it is "
-                "what its owner published rests on the encrypted connection alone."
+                f"{', '.join(unproved)}: the catalogue has no checksum to compare with. Only the "
+                "encrypted connection vouches for what was downloaded."
             )
     else:
         source = Path(args.source)

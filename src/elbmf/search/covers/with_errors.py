@@ -7,8 +7,8 @@ import numpy as np
 from elbmf.boolean.coverage import cover
 from elbmf.boolean.packed import PackedFactors
 from elbmf.boolean.product import Bools
+from elbmf.search.evolution import Search
 from elbmf.search.local import LocalSearch
-from elbmf.search.population import Search
 from elbmf.utils.tuning import TUNING
 
 __all__ = ["drop_components"]
